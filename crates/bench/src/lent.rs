@@ -9,7 +9,8 @@ use std::{
 
 use async_trait::async_trait;
 use protocol::relay::{
-    Capabilities, Code, EventFrame, Fileops, Hello, Json, OfferedRoot, PROTOCOL, RelayError, Request,
+    Code, DeviceCapabilities, EventFrame, FileCapability, Hello, Json, OfferedRoot, PROTOCOL, RelayError,
+    Request,
 };
 use relay::{Ask, Handler, Limits, Lost, Peer, Refused, Reply, Side, Socket};
 use reqwest::Method;
@@ -114,7 +115,7 @@ impl Lender {
 
     /// A runtime that uses a device over a WebSocket.
     pub(crate) async fn runtime(&self, door: &Door) -> io::Result<End> {
-        let hello = hello(RUNTIME, "runtime", Capabilities::default());
+        let hello = hello(RUNTIME, "runtime", DeviceCapabilities::default());
         End::open(self.0.base(), &door.path, &door.secret, hello).await
     }
 
@@ -126,8 +127,9 @@ impl Lender {
             virtual_path: "/workspace/main".into(),
             mode: "rw".into(),
         };
-        let fileops = Some(Fileops { enabled: true, roots: vec![root] });
-        let hello = hello(client_id, "headless", Capabilities { fileops, ..Capabilities::default() });
+        let fileops = Some(FileCapability { enabled: true, roots: vec![root] });
+        let hello =
+            hello(client_id, "headless", DeviceCapabilities { fileops, ..DeviceCapabilities::default() });
         End::open(self.0.base(), "/api/v1/relay/connect", token, hello).await
     }
 }
@@ -136,7 +138,7 @@ fn text(value: &Value) -> io::Result<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| io::Error::other("the hub left something out"))
 }
 
-fn hello(client_id: &str, kind: &str, capabilities: Capabilities) -> Hello {
+fn hello(client_id: &str, kind: &str, capabilities: DeviceCapabilities) -> Hello {
     Hello {
         protocol: PROTOCOL.into(),
         client_id: client_id.into(),
@@ -204,7 +206,7 @@ impl Handler for Answers {
 
     async fn request(&self, request: Request, _: &mut Reply) -> Result<Json, RelayError> {
         match request.method.as_str() {
-            "file.stat" => Ok(Json::of(&json!({ "kind": "file", "size_bytes": 5 }))),
+            "file.stat" => Ok(Json::from_value(&json!({ "kind": "file", "size_bytes": 5 }))),
             _ => Err(RelayError::new(Code::UnknownMethod, "there are only files here")),
         }
     }

@@ -11,8 +11,8 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use client::Client;
 use protocol::relay::{
-    AuditEntry,
-    audit::chain::{Broken, Chained},
+    RelayAuditEntry,
+    audit::chain::{BrokenChain, ChainVerifier},
 };
 use serde_json::Value;
 
@@ -126,7 +126,7 @@ impl RequestCommand for AuditCommand {
 
 /// A verification of the hash chain, entry by entry.
 struct ChainVerification {
-    chain: Chained,
+    chain: ChainVerifier,
     first: Option<u64>,
     /// The ids of requests that began and have not ended.
     unfinished: std::collections::HashSet<String>,
@@ -135,14 +135,14 @@ struct ChainVerification {
 impl Default for ChainVerification {
     fn default() -> Self {
         // The chain may start anywhere: the oldest entries are deleted after their retention period.
-        Self { chain: Chained::anywhere(), first: None, unfinished: Default::default() }
+        Self { chain: ChainVerifier::from_any_position(), first: None, unfinished: Default::default() }
     }
 }
 
 impl ChainVerification {
     fn check(&mut self, entries: &[Value]) -> CommandResult {
         for entry in entries {
-            self.chain.follow(entry).map_err(|broken: Broken| {
+            self.chain.verify_next(entry).map_err(|broken: BrokenChain| {
                 CommandError::Local(anyhow::anyhow!(
                     "the audit log was tampered with or is damaged: {broken}"
                 ))
@@ -177,7 +177,7 @@ impl ChainVerification {
 fn view(entries: &[Value]) -> String {
     let rows = entries.iter().filter_map(|entry| {
         // `verify` reports entries that cannot be parsed.
-        let entry: AuditEntry = serde_json::from_value(entry.clone()).ok()?;
+        let entry: RelayAuditEntry = serde_json::from_value(entry.clone()).ok()?;
         let path = entry.virtual_path.as_ref().map(ToString::to_string);
         let summary = |name: &str| entry.summary.get(name).and_then(Value::as_str).map(str::to_owned);
         let target = path.or_else(|| summary("tool")).or_else(|| summary("program"));

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use protocol::relay::{Approval, ShellGrant};
+use protocol::relay::{ApprovalPolicy, ShellGrant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -173,7 +173,7 @@ fn commands(
             env: shell.env.clone(),
             network: shell.network,
             // The owner's own rules say when they are asked.
-            approval_policy: Approval::Allow,
+            approval_policy: ApprovalPolicy::Allow,
             runtime_max_ms: shell.runtime_max_ms,
             output_limit_bytes: shell.output_limit_bytes,
             unsandboxed: shell.unsandboxed,

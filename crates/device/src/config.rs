@@ -5,7 +5,7 @@ mod lend;
 
 use std::path::PathBuf;
 
-use protocol::relay::{ClientId, Network, Root};
+use protocol::relay::{ClientId, CommandNetwork, Root};
 use serde::Deserialize;
 
 use crate::Rules;
@@ -55,7 +55,7 @@ pub struct ShellConfig {
     pub env: Vec<String>,
     /// Whether they may reach the network.
     #[serde(default)]
-    pub network: Network,
+    pub network: CommandNetwork,
     /// How long each may take, in milliseconds.
     pub runtime_max_ms: Option<u64>,
     /// How much each may write, in bytes.

@@ -6,7 +6,7 @@ mod prompt;
 use std::collections::HashSet;
 
 use parking_lot::Mutex;
-use protocol::relay::{Access, Approval, Code, Family, RelayError, Request, Row, method};
+use protocol::relay::{ApprovalPolicy, Code, Family, MethodAccess, MethodInfo, RelayError, Request, method};
 use tokio::sync::Semaphore;
 
 pub use agreement::{Agreement, Run, Subject};
@@ -21,27 +21,29 @@ const REMEMBERED_MAX: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
     /// Before something in a directory is changed.
-    pub writes: Approval,
+    pub writes: ApprovalPolicy,
     /// Before a command is started.
-    pub commands: Approval,
+    pub commands: ApprovalPolicy,
     /// Before a tool is used; what the tool itself says holds besides.
-    pub tools: Approval,
+    pub tools: ApprovalPolicy,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { writes: Approval::Allow, commands: Approval::Allow, tools: Approval::Allow }
+        Self { writes: ApprovalPolicy::Allow, commands: ApprovalPolicy::Allow, tools: ApprovalPolicy::Allow }
     }
 }
 
 impl Rules {
-    fn of(&self, row: &Row) -> Approval {
+    fn of(&self, row: &MethodInfo) -> ApprovalPolicy {
         match row.family {
-            Family::Fileops if row.access == Access::Write => self.writes,
+            Family::Fileops if row.access == MethodAccess::Write => self.writes,
             // What has been started may be spoken to and ended.
-            Family::Shell if row.name == <method::ShellStart as method::Method>::ROW.name => self.commands,
-            Family::Tools if row.name == <method::ToolCall as method::Method>::ROW.name => self.tools,
-            _ => Approval::Allow,
+            Family::Shell if row.name == <method::ShellStart as method::RelayMethod>::INFO.name => {
+                self.commands
+            }
+            Family::Tools if row.name == <method::ToolCall as method::RelayMethod>::INFO.name => self.tools,
+            _ => ApprovalPolicy::Allow,
         }
     }
 }
@@ -72,7 +74,12 @@ impl Consent {
     ///
     /// # Errors
     /// `approval_required` if nobody can be asked, `policy_blocked` if the owner does not agree.
-    pub async fn check(&self, row: &'static Row, request: &Request, look: &Look) -> Result<bool, RelayError> {
+    pub async fn check(
+        &self,
+        row: &'static MethodInfo,
+        request: &Request,
+        look: &Look,
+    ) -> Result<bool, RelayError> {
         let context = request.context.as_ref();
         // What nobody can name is asked about each time.
         let agreement = |run| {
@@ -81,11 +88,11 @@ impl Consent {
             Some(Agreement { method: row.name, subject, workspace, run })
         };
         let agreement = match self.rules.of(row).stricter(look.approval) {
-            Approval::Allow => return Ok(false),
-            Approval::Block => return Err(blocked(row)),
-            Approval::AlwaysAsk => None,
-            Approval::AskOnce => agreement(None),
-            Approval::AskOncePerRun => context.and_then(Run::of).and_then(|run| agreement(Some(run))),
+            ApprovalPolicy::Allow => return Ok(false),
+            ApprovalPolicy::Block => return Err(blocked(row)),
+            ApprovalPolicy::AlwaysAsk => None,
+            ApprovalPolicy::AskOnce => agreement(None),
+            ApprovalPolicy::AskOncePerRun => context.and_then(Run::of).and_then(|run| agreement(Some(run))),
         };
         // It is never closed.
         let _turn = self.turn.acquire().await;
@@ -113,6 +120,6 @@ impl Consent {
     }
 }
 
-fn blocked(row: &Row) -> RelayError {
+fn blocked(row: &MethodInfo) -> RelayError {
     RelayError::new(Code::PolicyBlocked, "the device's owner refused this request").with("method", row.name)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::relay::{Code, RelayError, Row};
+use protocol::relay::{Code, MethodInfo, RelayError};
 use tokio::sync::watch;
 
 /// Whether a device does what it is asked. A clone is of the same device.
@@ -60,10 +60,10 @@ impl Control {
     ///
     /// # Errors
     /// `capability_unavailable` when it has ended, and while it is paused unless it is about something that goes on.
-    pub fn check(&self, row: &Row) -> Result<(), RelayError> {
+    pub fn check(&self, row: &MethodInfo) -> Result<(), RelayError> {
         let why = match &*self.0.borrow() {
             Lending::Active => return Ok(()),
-            Lending::Paused { .. } if row.goes_on() => return Ok(()),
+            Lending::Paused { .. } if row.controls_running_operation() => return Ok(()),
             Lending::Paused { .. } => "the device's owner has paused it",
             Lending::Stopped => "the device's owner has stopped it",
         };
@@ -89,7 +89,7 @@ mod tests {
     /// relay-61: a device that is paused begins nothing new, but what goes on can be spoken to and ended.
     #[test]
     fn what_goes_on_can_be_ended_while_a_device_is_paused() {
-        let may = |control: &Control, name: &str| control.check(Row::find(name).unwrap()).is_ok();
+        let may = |control: &Control, name: &str| control.check(MethodInfo::find(name).unwrap()).is_ok();
         let control = Control::default();
         control.pause(None);
         for (name, expected) in

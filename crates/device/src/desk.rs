@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use protocol::relay::{
-    Capabilities, Code, Decision, EventFrame, Family, Hello, Json, PROTOCOL, RelayError, Request, Root, Row,
-    Side,
+    Code, ConnectionSide, DeviceCapabilities, EventFrame, Family, Hello, Json, MethodInfo, PROTOCOL,
+    PolicyDecision, RelayError, Request, Root,
 };
 use relay::{Handler, Peer, Refused, Reply};
 use serde_json::{Map, Value};
@@ -75,7 +75,7 @@ impl Device {
     }
 
     /// What it lends now, as a hello says it.
-    pub fn offer(&self) -> Capabilities {
+    pub fn offer(&self) -> DeviceCapabilities {
         offer(&self.0.providers)
     }
 
@@ -94,7 +94,7 @@ impl Device {
     /// Whether what is asked may be done, and who said so.
     async fn admit(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: &Request,
         reply: &Reply,
     ) -> Result<Admitted<'_>, RelayError> {
@@ -111,7 +111,7 @@ impl Device {
             return Err(RelayError::new(Code::NotFound, "the target of this request no longer exists")
                 .with("method", row.name));
         }
-        let decision = if asked { Decision::Approved } else { Decision::Allowed };
+        let decision = if asked { PolicyDecision::Approved } else { PolicyDecision::Allowed };
         Ok(Admitted { provider, decision, _look: look })
     }
 
@@ -137,7 +137,7 @@ impl Device {
 /// Something may be done.
 struct Admitted<'a> {
     provider: &'a dyn Provider,
-    decision: Decision,
+    decision: PolicyDecision,
     /// What the provider made of it is good until it is answered.
     _look: Look,
 }
@@ -160,20 +160,20 @@ impl Handler for Device {
 }
 
 /// The row of a method that a runtime may ask.
-fn asked(method: &str) -> Result<&'static Row, RelayError> {
-    let row = Row::find(method)
+fn asked(method: &str) -> Result<&'static MethodInfo, RelayError> {
+    let row = MethodInfo::find(method)
         .ok_or_else(|| RelayError::new(Code::UnknownMethod, "unknown method").with("method", method))?;
-    match row.asked_by {
-        Side::Runtime => Ok(row),
-        Side::Provider => {
+    match row.requested_by {
+        ConnectionSide::Runtime => Ok(row),
+        ConnectionSide::Provider => {
             Err(RelayError::new(Code::InvalidRequest, "only devices send this method")
                 .with("method", row.name))
         }
     }
 }
 
-fn offer(providers: &[Box<dyn Provider>]) -> Capabilities {
-    let mut capabilities = Capabilities::default();
+fn offer(providers: &[Box<dyn Provider>]) -> DeviceCapabilities {
+    let mut capabilities = DeviceCapabilities::default();
     for provider in providers {
         provider.offer(&mut capabilities);
     }

@@ -20,10 +20,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::relay::{
-    Access, Capabilities, Code, Family, Fileops as Offered, Json, Mode, OfferedRoot, RelayError, Request,
-    RootId, Row,
+    Code, DeviceCapabilities, Family, FileCapability as Offered, Json, MethodAccess, MethodInfo, OfferedRoot,
+    RelayError, Request, RootId, RootMode,
     file::ReadEncoding,
-    method::{FileDelete, FileList, FileMkdir, FileRead, FileSearch, FileStat, FileWatch, FileWrite, Method},
+    method::{
+        FileDelete, FileList, FileMkdir, FileRead, FileSearch, FileStat, FileWatch, FileWrite, RelayMethod,
+    },
 };
 use relay::{Reply, bytes_not_taken};
 use serde::Deserialize;
@@ -59,21 +61,26 @@ impl Provider for Fileops {
         Family::Fileops
     }
 
-    fn offer(&self, capabilities: &mut Capabilities) {
+    fn offer(&self, capabilities: &mut DeviceCapabilities) {
         let roots = self.roots.iter().map(|lent| OfferedRoot {
             root_id: lent.root.root_id.to_string(),
             label: lent.root.label.clone(),
             virtual_path: lent.root.virtual_path.to_string(),
             mode: match lent.root.mode {
-                Mode::Ro => "ro".into(),
-                Mode::Rw => "rw".into(),
+                RootMode::Ro => "ro".into(),
+                RootMode::Rw => "rw".into(),
             },
         });
         capabilities.fileops = Some(Offered { enabled: true, roots: roots.collect() });
     }
 
-    fn look(&self, row: &'static Row, request: &Request, _: &CancellationToken) -> Result<Look, RelayError> {
-        if row.access == Access::Read {
+    fn look(
+        &self,
+        row: &'static MethodInfo,
+        request: &Request,
+        _: &CancellationToken,
+    ) -> Result<Look, RelayError> {
+        if row.access == MethodAccess::Read {
             return Ok(Look::default());
         }
         let Within { root_id } = request.params.object().map_err(|error| row.invalid_params(&error))?;
@@ -86,7 +93,7 @@ impl Provider for Fileops {
 
     async fn request(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: Request,
         reply: &mut Reply,
         _: &Visit,
@@ -96,7 +103,7 @@ impl Provider for Fileops {
         let spot = |root_id, path| Spot::find(&self.roots, terms.as_ref(), root_id, path);
         let (work, cancelled) = (&self.work, reply.token());
         match row.name {
-            name if name == FileRead::ROW.name => {
+            name if name == FileRead::INFO.name => {
                 let asked = FileRead::params(&params)?;
                 if asked.encoding == ReadEncoding::Binary && !reply.takes_bytes() {
                     return Err(bytes_not_taken());
@@ -104,41 +111,49 @@ impl Provider for Fileops {
                 let spot = spot(&asked.root_id, &asked.path)?;
                 work.run(cancelled, move |_| read::read(&spot, &asked)).await
             }
-            name if name == FileWrite::ROW.name => {
+            name if name == FileWrite::INFO.name => {
                 let asked = FileWrite::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?.for_change()?;
                 let turns = self.turns.clone();
-                let write = move |stop: &_| write::write(&spot, asked, &turns, stop).map(|it| Json::of(&it));
+                let write =
+                    move |stop: &_| write::write(&spot, asked, &turns, stop).map(|it| Json::from_value(&it));
                 work.run(cancelled, write).await
             }
-            name if name == FileList::ROW.name => {
+            name if name == FileList::INFO.name => {
                 let asked = FileList::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?;
-                work.run(cancelled, move |stop| list::list(&spot, &asked, stop).map(|it| Json::of(&it))).await
+                work.run(cancelled, move |stop| {
+                    list::list(&spot, &asked, stop).map(|it| Json::from_value(&it))
+                })
+                .await
             }
-            name if name == FileStat::ROW.name => {
+            name if name == FileStat::INFO.name => {
                 let asked = FileStat::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?;
-                work.run(cancelled, move |_| look::stat(&spot).map(|it| Json::of(&it))).await
+                work.run(cancelled, move |_| look::stat(&spot).map(|it| Json::from_value(&it))).await
             }
-            name if name == FileMkdir::ROW.name => {
+            name if name == FileMkdir::INFO.name => {
                 let asked = FileMkdir::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?.for_change()?;
-                work.run(cancelled, move |_| look::mkdir(&spot, asked.parents).map(|it| Json::of(&it))).await
+                work.run(cancelled, move |_| {
+                    look::mkdir(&spot, asked.parents).map(|it| Json::from_value(&it))
+                })
+                .await
             }
-            name if name == FileDelete::ROW.name => {
+            name if name == FileDelete::INFO.name => {
                 let asked = FileDelete::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?.for_change()?;
-                let delete =
-                    move |stop: &_| look::delete(&spot, asked.recursive, stop).map(|it| Json::of(&it));
+                let delete = move |stop: &_| {
+                    look::delete(&spot, asked.recursive, stop).map(|it| Json::from_value(&it))
+                };
                 work.run(cancelled, delete).await
             }
-            name if name == FileSearch::ROW.name => {
+            name if name == FileSearch::INFO.name => {
                 let asked = FileSearch::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?;
                 search::search(spot, asked, work, reply).await
             }
-            name if name == FileWatch::ROW.name => {
+            name if name == FileWatch::INFO.name => {
                 let asked = FileWatch::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?;
                 watch::watch(spot, &asked, self.watches.clone(), work, reply).await

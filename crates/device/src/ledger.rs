@@ -33,8 +33,8 @@ use std::{
 
 use parking_lot::Mutex;
 use protocol::relay::{
-    AuditEntry, ClientId,
-    audit::chain::{Broken, Head},
+    ClientId, RelayAuditEntry,
+    audit::chain::{BrokenChain, ChainHead},
 };
 use tokio::sync::{Semaphore, oneshot};
 
@@ -110,7 +110,7 @@ struct Inner {
     client_id: ClientId,
     room: Arc<Semaphore>,
     queue: Arc<Queue>,
-    head: Arc<Mutex<Option<Head>>>,
+    head: Arc<Mutex<Option<ChainHead>>>,
     /// The last entries could not be written.
     failing: Arc<AtomicBool>,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
@@ -165,7 +165,7 @@ impl Ledger {
     }
 
     /// The last entry.
-    pub fn head(&self) -> Option<Head> {
+    pub fn head(&self) -> Option<ChainHead> {
         self.0.head.lock().clone()
     }
 
@@ -173,7 +173,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub async fn write(&self, entry: AuditEntry) -> Result<(), Unwritten> {
+    pub async fn write(&self, entry: RelayAuditEntry) -> Result<(), Unwritten> {
         // It is never closed.
         let room = self.0.room.clone().acquire_owned().await.map_err(|_| Unwritten)?;
         let (tell, written) = oneshot::channel();
@@ -186,7 +186,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If nothing can be written.
-    pub async fn post(&self, entry: AuditEntry) -> Result<(), Unwritten> {
+    pub async fn post(&self, entry: RelayAuditEntry) -> Result<(), Unwritten> {
         if self.0.failing.load(Relaxed) {
             return self.write(entry).await;
         }
@@ -196,7 +196,7 @@ impl Ledger {
     }
 
     /// Writes an entry if there is room for it now; for those who cannot wait.
-    pub(crate) fn write_later(&self, entry: AuditEntry) {
+    pub(crate) fn write_later(&self, entry: RelayAuditEntry) {
         let Ok(room) = self.0.room.clone().try_acquire_owned() else { return };
         let _ = self.0.queue.push(Queued { entry: Box::new(entry), written: None, _room: room });
     }
@@ -211,8 +211,8 @@ impl Ledger {
     }
 }
 
-impl From<Broken> for Unreadable {
-    fn from(broken: Broken) -> Self {
+impl From<BrokenChain> for Unreadable {
+    fn from(broken: BrokenChain) -> Self {
         Self::Broken(broken)
     }
 }

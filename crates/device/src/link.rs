@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use client::Client;
 use jiff::Timestamp;
-use protocol::relay::{Accepted, ClientId, Event, EventFrame, Hello, PROTOCOL, Pause};
+use protocol::relay::{
+    ClientId, EventFrame, Hello, PROTOCOL, ProviderPauseChanged, RelayAccepted, RelayEvent,
+};
 use relay::{Limits, Lost, Peer, Side, Socket};
 use tokio::{
     sync::watch,
@@ -40,7 +42,7 @@ pub enum Standing {
     #[default]
     Calling,
     /// It is there.
-    Connected(Box<Accepted>),
+    Connected(Box<RelayAccepted>),
     /// It is not there, and will be tried again.
     Away {
         /// Why.
@@ -142,7 +144,7 @@ impl Link {
     async fn speak(&self, peer: &Peer, standing: &watch::Sender<Standing>) {
         // If it is never accepted the connection ends, and tells why.
         let Ok(accepted) = peer.accepted().await else { return std::future::pending().await };
-        match accepted.read::<Accepted>() {
+        match accepted.read::<RelayAccepted>() {
             Ok(accepted) => {
                 info!(connection = accepted.connection_id, "connected to the hub");
                 let (accepted_now, peer) = (accepted.clone(), peer.clone());
@@ -166,11 +168,15 @@ impl Link {
             let now = lending.borrow_and_update().clone();
             let event = match now {
                 Lending::Stopped => return,
-                Lending::Paused { reason } => Some(Event::ProviderPaused(Pause { reason })),
-                Lending::Active => paused.then(|| Event::ProviderResumed(Pause::default())),
+                Lending::Paused { reason } => {
+                    Some(RelayEvent::ProviderPaused(ProviderPauseChanged { reason }))
+                }
+                Lending::Active => {
+                    paused.then(|| RelayEvent::ProviderResumed(ProviderPauseChanged::default()))
+                }
             };
             if let Some(event) = event {
-                paused = matches!(event, Event::ProviderPaused(_));
+                paused = matches!(event, RelayEvent::ProviderPaused(_));
                 let EventFrame { event, payload } = EventFrame::from(&event);
                 // If the connection is lost that is told elsewhere.
                 let _ = peer.event(event, payload).await;

@@ -7,7 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use protocol::relay::Mode;
+use protocol::relay::RootMode;
 use rustix::io::Errno;
 
 use crate::{BuildError, LentRoot, Surroundings, tools};
@@ -21,7 +21,7 @@ struct Own {
     what: &'static str,
     path: PathBuf,
     /// What others may do with it at most; none if they must not even read it.
-    may: Option<Mode>,
+    may: Option<RootMode>,
 }
 
 /// Looks whether a directory that is lent holds something that decides what the device is and does: who can read its token
@@ -63,16 +63,16 @@ fn own(surroundings: &Surroundings<'_>, tools: Option<(&Path, &tools::Config)>) 
     let files = home.directory().parent().unwrap_or(home.directory());
     let mut all = vec![
         own("the device's own files, including its token", files, None),
-        own("this program", program, Some(Mode::Ro)),
+        own("this program", program, Some(RootMode::Ro)),
     ];
     all.extend(token.map(|path| own("the device token", path, None)));
-    all.extend(unit.map(|path| own("the systemd unit that starts the device", path, Some(Mode::Ro))));
-    all.extend(config.map(|path| own("the device's configuration file", path, Some(Mode::Ro))));
+    all.extend(unit.map(|path| own("the systemd unit that starts the device", path, Some(RootMode::Ro))));
+    all.extend(config.map(|path| own("the device's configuration file", path, Some(RootMode::Ro))));
     if let Some((path, tools)) = tools {
-        let may = (!tools.has_secrets()).then_some(Mode::Ro);
+        let may = (!tools.has_secrets()).then_some(RootMode::Ro);
         all.push(own("the tools file", path, may));
-        all.extend(tools.schema_files().map(|path| own("a tool's schema", &path, Some(Mode::Ro))));
-        all.extend(tools.programs().map(|path| own("a tool's program", &path, Some(Mode::Ro))));
+        all.extend(tools.schema_files().map(|path| own("a tool's schema", &path, Some(RootMode::Ro))));
+        all.extend(tools.programs().map(|path| own("a tool's program", &path, Some(RootMode::Ro))));
     }
     all
 }
@@ -126,9 +126,9 @@ impl Way {
     }
 
     /// Whether it ends in this directory or above it, or could be led elsewhere by who may change what is in there.
-    fn leads_into(&self, lent: &Path, mode: Mode) -> bool {
+    fn leads_into(&self, lent: &Path, mode: RootMode) -> bool {
         let passes = self.steps.iter().any(|step| step != lent && step.starts_with(lent));
-        self.end.starts_with(lent) || lent.starts_with(&self.end) || mode == Mode::Rw && passes
+        self.end.starts_with(lent) || lent.starts_with(&self.end) || mode == RootMode::Rw && passes
     }
 }
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use async_trait::async_trait;
-use protocol::relay::{Approval, Capabilities, Family, Json, RelayError, Request, Row};
+use protocol::relay::{ApprovalPolicy, DeviceCapabilities, Family, Json, MethodInfo, RelayError, Request};
 use relay::{Peer, Reply};
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +16,7 @@ pub trait Provider: Send + Sync + 'static {
     fn family(&self) -> Family;
 
     /// Says in a hello what there is of it now.
-    fn offer(&self, capabilities: &mut Capabilities);
+    fn offer(&self, capabilities: &mut DeviceCapabilities);
 
     /// What the owner says about the device from now on, for a provider whose work outlives its requests.
     fn watch(&self, _: &Control) {}
@@ -28,7 +28,7 @@ pub trait Provider: Send + Sync + 'static {
     /// If it is of no use to ask.
     fn look(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: &Request,
         cancel: &CancellationToken,
     ) -> Result<Look, RelayError> {
@@ -52,7 +52,7 @@ pub trait Provider: Send + Sync + 'static {
     /// What the other side is to hear: never a path of this machine, a token or a value of the environment.
     async fn request(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: Request,
         reply: &mut Reply,
         visit: &Visit,
@@ -69,7 +69,7 @@ pub trait Provider: Send + Sync + 'static {
 /// What a provider makes of a request before it is answered.
 pub struct Look {
     /// Who must be asked before, as far as the provider is concerned.
-    pub approval: Approval,
+    pub approval: ApprovalPolicy,
     /// What exactly is used: what the owner agrees to for more than once is for this.
     pub subject: Option<Subject>,
     /// Kept until the request is answered.
@@ -78,6 +78,6 @@ pub struct Look {
 
 impl Default for Look {
     fn default() -> Self {
-        Self { approval: Approval::Allow, subject: None, kept: None }
+        Self { approval: ApprovalPolicy::Allow, subject: None, kept: None }
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use protocol::relay::{Code, Mode, RelayError, RelayPath, Root, RootId, Terms, VirtualPath};
+use protocol::relay::{Code, RelayError, RelayPath, RequestLimits, Root, RootId, RootMode, VirtualPath};
 
 /// The directories that a device lends.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Roots {
     ///
     /// # Errors
     /// `permission_denied` if it is not lent: whoever asks does not learn whether it is there.
-    pub fn find(&self, id: &RootId, terms: Option<&Terms>) -> Result<(&Lent, Mode), RelayError> {
+    pub fn find(&self, id: &RootId, terms: Option<&RequestLimits>) -> Result<(&Lent, RootMode), RelayError> {
         let lent = self.0.iter().find(|lent| lent.root.root_id == *id);
         let granted = lent.and_then(|lent| Some((lent, allowed(lent, terms)?)));
         granted.ok_or_else(|| {
@@ -88,8 +88,8 @@ impl Roots {
     pub fn at(
         &self,
         path: &VirtualPath,
-        terms: Option<&Terms>,
-    ) -> Result<(&Lent, RelayPath, Mode), RelayError> {
+        terms: Option<&RequestLimits>,
+    ) -> Result<(&Lent, RelayPath, RootMode), RelayError> {
         let within = |lent: &'_ Lent| lent.root.virtual_path.below(path);
         let found = self.0.iter().find_map(|lent| Some((lent, within(lent)?, allowed(lent, terms)?)));
         found.ok_or_else(|| {
@@ -100,7 +100,7 @@ impl Roots {
 }
 
 /// What may be done in it: the stricter of what its owner and the terms say.
-fn allowed(lent: &Lent, terms: Option<&Terms>) -> Option<Mode> {
+fn allowed(lent: &Lent, terms: Option<&RequestLimits>) -> Option<RootMode> {
     match terms {
         None => Some(lent.root.mode),
         Some(terms) => Some(lent.root.mode.min(terms.mode(&lent.root.root_id)?)),

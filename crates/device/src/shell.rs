@@ -33,8 +33,9 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Accepted, Capabilities, Family, Json, Method, RelayError, Request, Row, Shell as Offered,
-    method::{Nothing, ShellCancel, ShellInput, ShellResize, ShellSignal, ShellStart, ShellStatus},
+    DeviceCapabilities, Family, Json, MethodInfo, RelayAccepted, RelayError, RelayMethod, Request,
+    ShellCapability as Offered,
+    method::{EmptyObject, ShellCancel, ShellInput, ShellResize, ShellSignal, ShellStart, ShellStatus},
     shell::StartCommand,
 };
 use relay::{Peer, Reply};
@@ -142,15 +143,17 @@ impl Shell {
         };
         if plan.background {
             let command = self.commands.keep(started, session, place, &plan, circumstances);
-            if let Err(unsent) = reply.stream("status", Json::of(&command.started())).await {
+            if let Err(unsent) = reply.stream("status", Json::from_value(&command.started())).await {
                 // Nobody knows its name.
                 command.cancel().await?;
                 return Err(unsent.into());
             }
-            return Ok(Json::of(&command.in_background()));
+            return Ok(Json::from_value(&command.in_background()));
         }
         let (command, chunks) = self.commands.follow(started, session, place, &plan, circumstances);
-        follow::follow(&command, chunks, reply, self.config.on_disconnect).await.map(|ended| Json::of(&ended))
+        follow::follow(&command, chunks, reply, self.config.on_disconnect)
+            .await
+            .map(|ended| Json::from_value(&ended))
     }
 }
 
@@ -160,7 +163,7 @@ impl Provider for Shell {
         Family::Shell
     }
 
-    fn offer(&self, capabilities: &mut Capabilities) {
+    fn offer(&self, capabilities: &mut DeviceCapabilities) {
         if self.runtime != Runtime::Unavailable {
             let runtime = self.runtime.as_str().into();
             capabilities.shell = Some(Offered { enabled: true, runtime, interactive: true });
@@ -168,8 +171,13 @@ impl Provider for Shell {
     }
 
     /// What would be refused is asked about by nobody.
-    fn look(&self, row: &'static Row, request: &Request, _: &CancellationToken) -> Result<Look, RelayError> {
-        if row.name != ShellStart::ROW.name {
+    fn look(
+        &self,
+        row: &'static MethodInfo,
+        request: &Request,
+        _: &CancellationToken,
+    ) -> Result<Look, RelayError> {
+        if row.name != ShellStart::INFO.name {
             return Ok(Look::default());
         }
         let asked = ShellStart::params(&request.params)?;
@@ -189,7 +197,7 @@ impl Provider for Shell {
 
     /// Commands may be kept when a connection is lost. They are not if none are granted on the next.
     async fn speak(&self, peer: &Peer) {
-        let accepted = peer.accepted().await.ok().and_then(|accepted| accepted.read::<Accepted>().ok());
+        let accepted = peer.accepted().await.ok().and_then(|accepted| accepted.read::<RelayAccepted>().ok());
         if !accepted.is_some_and(|accepted| accepted.accepted_capabilities.contains(&Family::Shell)) {
             std::mem::take(&mut *self.granted.lock()).cancel();
         }
@@ -197,7 +205,7 @@ impl Provider for Shell {
 
     async fn request(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: Request,
         reply: &mut Reply,
         visit: &Visit,
@@ -206,28 +214,28 @@ impl Provider for Shell {
         let find = |id: &str| self.commands.find(id, session);
         let params = &request.params;
         match row.name {
-            name if name == ShellStart::ROW.name => return self.start(&request, reply, visit).await,
-            name if name == ShellInput::ROW.name => {
+            name if name == ShellStart::INFO.name => return self.start(&request, reply, visit).await,
+            name if name == ShellInput::INFO.name => {
                 let input = ShellInput::params(params)?;
                 find(&input.command_id)?.input(&input)?;
             }
-            name if name == ShellResize::ROW.name => {
+            name if name == ShellResize::INFO.name => {
                 let resize = ShellResize::params(params)?;
                 find(&resize.command_id)?.resize(resize.cols, resize.rows)?;
             }
-            name if name == ShellSignal::ROW.name => {
+            name if name == ShellSignal::INFO.name => {
                 let signal = ShellSignal::params(params)?;
                 find(&signal.command_id)?.signal(&signal.signal)?;
             }
-            name if name == ShellCancel::ROW.name => {
+            name if name == ShellCancel::INFO.name => {
                 find(&ShellCancel::params(params)?.command_id)?.cancel().await?;
             }
-            name if name == ShellStatus::ROW.name => {
+            name if name == ShellStatus::INFO.name => {
                 let inspect = ShellStatus::params(params)?;
-                return Ok(Json::of(&find(&inspect.command_id)?.status(inspect.drain)));
+                return Ok(Json::from_value(&find(&inspect.command_id)?.status(inspect.drain)));
             }
             _ => return Err(refusal::unknown(row)),
         }
-        Ok(Json::of(&Nothing {}))
+        Ok(Json::from_value(&EmptyObject {}))
     }
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
     device::{RecentError, RecentSession, RunningRequest},
-    relay::{Accepted, RelayError},
+    relay::{RelayAccepted, RelayError},
 };
 use relay::Peer;
 use serde_json::Value;
@@ -56,7 +56,7 @@ struct Now {
 #[derive(Debug, Clone)]
 pub struct Live {
     /// What the hub has accepted.
-    pub accepted: Accepted,
+    pub accepted: RelayAccepted,
     /// Since when it is there.
     pub since: Timestamp,
     /// The connection itself.

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use protocol::{
     device::RunningRequest,
     relay::{
-        Access, AuditEntry, Code, Context, Decision, Json, RelayError, Request, Root, Row, Status,
-        VirtualPath, audit::About,
+        Code, Json, MethodAccess, MethodInfo, PolicyDecision, RelayAuditEntry, RelayContext, RelayError,
+        Request, RequestStatus, Root, VirtualPath, audit::RequestSummary,
     },
 };
 use serde_json::{Map, Value};
@@ -50,7 +50,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     /// None once its end is written down, or if nothing is.
-    record: Option<(Ledger, AuditEntry)>,
+    record: Option<(Ledger, RelayAuditEntry)>,
     /// Whether it was answered.
     is_answered: bool,
     /// Whether what it has started goes on.
@@ -60,18 +60,18 @@ struct State {
 impl Visit {
     /// It was asked.
     pub(crate) fn begin(usage: &Usage, ledger: Option<&Ledger>, roots: &[Root], request: &Request) -> Self {
-        let About { root_id, path, mut summary } = About::params(&request.params);
+        let RequestSummary { root_id, path, mut summary } = RequestSummary::from_params(&request.params);
         let root = root_id.as_ref().and_then(|id| roots.iter().find(|root| root.root_id == *id));
         // A path that leaves the root has no place in it.
         let virtual_path = root.and_then(|root| root.virtual_path.join(&path.unwrap_or_default()));
         let virtual_path = virtual_path.and_then(|path| kept(path, &mut summary));
         let context = request.context.as_ref();
-        let name = |of: fn(&Context) -> &Option<String>| {
+        let name = |of: fn(&RelayContext) -> &Option<String>| {
             context.and_then(|context| Some(short(of(context).as_deref()?)))
         };
         let (session_id, run_id) = (name(|context| &context.session_id), name(|context| &context.run_id));
         let (started_at, method, row) =
-            (Timestamp::now(), short(&request.method), Row::find(&request.method));
+            (Timestamp::now(), short(&request.method), MethodInfo::find(&request.method));
         let running = RunningRequest {
             method: method.clone(),
             session_id: session_id.clone(),
@@ -82,7 +82,7 @@ impl Visit {
         };
         let record = ledger.map(|ledger| {
             let live = usage.live();
-            let entry = AuditEntry {
+            let entry = RelayAuditEntry {
                 id: format!("aud_{}", Uuid::now_v7().simple()),
                 connection_id: live.map(|live| live.accepted.connection_id).unwrap_or_default(),
                 client_id: ledger.client_id().clone(),
@@ -92,7 +92,7 @@ impl Visit {
                 tool_call_id: name(|context| &context.tool_call_id),
                 capability: row.map(|row| row.family),
                 // Until somebody says otherwise.
-                policy_decision: Decision::Blocked,
+                policy_decision: PolicyDecision::Blocked,
                 started_at,
                 completed_at: None,
                 status: None,
@@ -108,7 +108,7 @@ impl Visit {
         });
         let state = Mutex::new(State { record, ..State::default() });
         let shared = Arc::new(Shared { present: usage.begin(running), state });
-        let is_look = row.is_some_and(|row| row.access == Access::Read);
+        let is_look = row.is_some_and(|row| row.access == MethodAccess::Read);
         Self { usage: usage.clone(), method, is_look, shared, is_over: false }
     }
 
@@ -116,7 +116,7 @@ impl Visit {
     ///
     /// # Errors
     /// `provider_error` if it cannot be put on record: then it is not done.
-    pub(crate) async fn allowed(&self, decision: Decision) -> Result<(), RelayError> {
+    pub(crate) async fn allowed(&self, decision: PolicyDecision) -> Result<(), RelayError> {
         let record = self.shared.state.lock().record.as_mut().map(|(ledger, entry)| {
             entry.policy_decision = decision;
             (ledger.clone(), entry.clone())
@@ -147,7 +147,7 @@ impl Visit {
         }
     }
 
-    async fn record(&self, ledger: &Ledger, entry: AuditEntry) -> Result<(), Unwritten> {
+    async fn record(&self, ledger: &Ledger, entry: RelayAuditEntry) -> Result<(), Unwritten> {
         match self.is_look {
             true => ledger.post(entry).await,
             false => ledger.write(entry).await,
@@ -155,7 +155,7 @@ impl Visit {
     }
 
     /// What is to be written down, now that it was answered.
-    fn answered(&mut self, error: Option<Code>) -> Option<(Ledger, AuditEntry)> {
+    fn answered(&mut self, error: Option<Code>) -> Option<(Ledger, RelayAuditEntry)> {
         self.is_over = true;
         let mut state = self.shared.state.lock();
         state.is_answered = true;
@@ -199,12 +199,12 @@ impl Lasting {
 
 impl State {
     /// The entry of what has ended, if it is not written down yet.
-    fn complete(&mut self, error: Option<Code>) -> Option<(Ledger, AuditEntry)> {
+    fn complete(&mut self, error: Option<Code>) -> Option<(Ledger, RelayAuditEntry)> {
         let (ledger, entry) = self.record.take()?;
         let status = match error {
-            None => Status::Succeeded,
-            Some(Code::Cancelled) => Status::Cancelled,
-            Some(_) => Status::Failed,
+            None => RequestStatus::Succeeded,
+            Some(Code::Cancelled) => RequestStatus::Cancelled,
+            Some(_) => RequestStatus::Failed,
         };
         // A provider knows of paths what nobody knew before.
         let is_blocked = matches!(
@@ -216,9 +216,12 @@ impl State {
                     | Code::CapabilityUnavailable
             )
         );
-        let policy_decision = if is_blocked { Decision::Blocked } else { entry.policy_decision };
+        let policy_decision = if is_blocked { PolicyDecision::Blocked } else { entry.policy_decision };
         let completed_at = Some(Timestamp::now());
-        Some((ledger, AuditEntry { completed_at, status: Some(status), error, policy_decision, ..entry }))
+        Some((
+            ledger,
+            RelayAuditEntry { completed_at, status: Some(status), error, policy_decision, ..entry },
+        ))
     }
 }
 

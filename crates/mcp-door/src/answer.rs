@@ -1,6 +1,6 @@
 //! What a model gets to read.
 
-use protocol::relay::tool::{ToolContent, ToolPart, ToolResult};
+use protocol::relay::tool::{ToolCallResult, ToolContent, ToolPart};
 use relay::environment::Error;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn failed(error: &Error) -> CallToolResult {
 }
 
 /// What a tool of the device answered.
-pub(crate) fn tool(ToolResult { content, structured, is_error }: ToolResult) -> CallToolResult {
+pub(crate) fn tool(ToolCallResult { content, structured, is_error }: ToolCallResult) -> CallToolResult {
     let content = match content {
         ToolContent::Text(text) => vec![ContentBlock::text(text)],
         ToolContent::Parts(parts) => parts.into_iter().map(part).collect(),

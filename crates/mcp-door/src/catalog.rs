@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::relay::{Binding, Family, Mode, ToolName, tool::ToolDescriptor};
+use protocol::relay::{Binding, Family, RootMode, ToolName, tool::ToolDescriptor};
 use relay::{
     Environment,
     environment::{Error, Toolset},
@@ -28,7 +28,7 @@ impl Needs {
         let has_files = binding.capabilities.contains(&Family::Fileops) && !binding.roots.is_empty();
         match self {
             Self::Reading => has_files,
-            Self::Writing => has_files && binding.roots.iter().any(|root| root.mode == Mode::Rw),
+            Self::Writing => has_files && binding.roots.iter().any(|root| root.mode == RootMode::Rw),
             Self::Commands => binding.capabilities.contains(&Family::Shell),
         }
     }
@@ -101,8 +101,8 @@ fn describe(tool: &ToolDescriptor, names: &[ToolName]) -> Tool {
 fn roots(binding: &Binding) -> String {
     let root = |root: &protocol::relay::Root| {
         let mode = match root.mode {
-            Mode::Ro => "read only",
-            Mode::Rw => "read and write",
+            RootMode::Ro => "read only",
+            RootMode::Rw => "read and write",
         };
         match &root.label {
             Some(label) => format!("`{}` ({label}, {mode})", root.virtual_path),

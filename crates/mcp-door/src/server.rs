@@ -1,6 +1,6 @@
 //! What an MCP client speaks to.
 
-use protocol::relay::Context;
+use protocol::relay::RelayContext;
 use relay::{
     Environment,
     environment::{self, Toolset},
@@ -46,7 +46,7 @@ impl Server {
             None => environment,
             Some(id) => {
                 let known = environment.context().cloned().unwrap_or_default();
-                environment.with_context(Context { tool_call_id: Some(id.to_owned()), ..known })
+                environment.with_context(RelayContext { tool_call_id: Some(id.to_owned()), ..known })
             }
         }
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::relay::{ClientId, Code, Family, Mode, Root, RootId, Sha256, VirtualPath};
+use crate::relay::{ClientId, Code, Family, Root, RootId, RootMode, Sha256, VirtualPath};
 
 /// A command of the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,7 +130,7 @@ pub struct LentDirectory {
     /// The path that models see.
     pub virtual_path: VirtualPath,
     /// Whether it may be written to.
-    pub mode: Mode,
+    pub mode: RootMode,
     /// The path on this machine, which is never sent to the hub.
     pub directory: String,
 }

@@ -8,14 +8,12 @@
 mod accepted;
 pub mod artifact;
 pub mod audit;
-mod beat;
 mod binding;
 mod capability;
 pub mod computer;
 mod error;
 mod event;
 mod family;
-mod fault;
 pub mod file;
 mod frame;
 mod grant;
@@ -24,8 +22,10 @@ mod ids;
 mod json;
 pub mod method;
 mod packet;
-mod path;
+mod parse_error;
+mod ping_frame;
 mod policy;
+mod relay_path;
 mod request;
 pub mod resource;
 mod response;
@@ -35,26 +35,32 @@ pub mod shell;
 pub mod tool;
 mod virtual_path;
 
-pub use accepted::Accepted;
-pub use audit::{AuditEntry, Decision, Status};
-pub use beat::Beat;
+pub use accepted::RelayAccepted;
+pub use audit::{PolicyDecision, RelayAuditEntry, RequestStatus};
 pub use binding::Binding;
-pub use capability::{Capabilities, Computer, Fileops, Flow, OfferedRoot, Shell, Switch, Tools};
+pub use capability::{
+    BasicCapability, ComputerCapability, DeviceCapabilities, FileCapability, OfferedRoot, ShellCapability,
+    StreamWindow, ToolCapability,
+};
 pub use error::{Code, RelayError};
-pub use event::{CapabilityUpdated, Credit, Event, EventFrame, Pause, ResourceUpdated, State};
+pub use event::{
+    Availability, CapabilityUpdated, EventFrame, ProviderPauseChanged, RelayEvent, ResourceUpdated,
+    StreamCredit,
+};
 pub use family::Family;
-pub use frame::{Frame, Malformed};
-pub use grant::{CapabilityGrant, Grant, Network, ShellGrant, Terms};
-pub use hello::{Hello, InvalidHello, Offer, ROOTS_MAX};
+pub use frame::{Frame, MalformedFrame};
+pub use grant::{CapabilityGrant, CommandNetwork, Grant, RequestLimits, ShellGrant};
+pub use hello::{DeviceOffer, Hello, InvalidHello, ROOTS_MAX};
 pub use ids::{ClientId, RootId, Sha256, ToolName};
 pub use json::Json;
-pub use method::{Access, METHODS, Method, Row, Side};
+pub use method::{ConnectionSide, METHODS, MethodAccess, MethodInfo, RelayMethod};
 pub use packet::{BINARY_READ, Packet};
-pub use path::{InvalidPath, PATH_MAX, RelayPath};
-pub use policy::{Approval, Risk};
-pub use request::{Cancel, Context, Request};
+pub use ping_frame::PingFrame;
+pub use policy::{ApprovalPolicy, ToolRisk};
+pub use relay_path::{InvalidPath, PATH_MAX, RelayPath};
+pub use request::{CancelFrame, RelayContext, Request};
 pub use response::{Encoding, Response, StreamFrame};
-pub use root::{Mode, Root};
+pub use root::{Root, RootMode};
 pub use schema::schemas;
 pub use virtual_path::VirtualPath;
 

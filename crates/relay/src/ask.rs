@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use protocol::relay::{Context, Json};
+use protocol::relay::{Json, RelayContext};
 
 /// A request before it is made.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub(crate) method: String,
     pub(crate) params: Json,
-    pub(crate) context: Option<Context>,
+    pub(crate) context: Option<RelayContext>,
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -21,7 +21,7 @@ impl Ask {
 
     /// What it is made for.
     #[must_use]
-    pub fn context(mut self, context: Context) -> Self {
+    pub fn context(mut self, context: RelayContext) -> Self {
         self.context = Some(context);
         self
     }
@@ -39,7 +39,7 @@ impl Ask {
     }
 
     /// With what it is asked, for what, and how long it may take, for whoever answers in place of a connection.
-    pub fn into_parts(self) -> (String, Json, Option<Context>, Option<Duration>) {
+    pub fn into_parts(self) -> (String, Json, Option<RelayContext>, Option<Duration>) {
         (self.method, self.params, self.context, self.timeout)
     }
 }

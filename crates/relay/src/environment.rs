@@ -10,7 +10,7 @@ mod tools;
 
 use std::{sync::Arc, time::Duration};
 
-use protocol::relay::{Binding, Code, Context, Event, EventFrame, Json, Method, RelayError};
+use protocol::relay::{Binding, Code, EventFrame, Json, RelayContext, RelayError, RelayEvent, RelayMethod};
 
 pub use binding::Place;
 pub use error::Error;
@@ -27,7 +27,7 @@ use crate::{Ask, Call, Requester};
 #[derive(Clone)]
 pub struct Environment {
     shared: Arc<Shared>,
-    context: Option<Context>,
+    context: Option<RelayContext>,
 }
 
 struct Shared {
@@ -45,12 +45,12 @@ impl Environment {
 
     /// The same environment for a run or a tool call: what its requests are made for.
     #[must_use]
-    pub fn with_context(&self, context: Context) -> Self {
+    pub fn with_context(&self, context: RelayContext) -> Self {
         Self { shared: self.shared.clone(), context: Some(context) }
     }
 
     /// What its requests are made for.
-    pub fn context(&self) -> Option<&Context> {
+    pub fn context(&self) -> Option<&RelayContext> {
         self.context.as_ref()
     }
 
@@ -83,8 +83,8 @@ impl Environment {
     pub fn heard(&self, event: &EventFrame) {
         // What makes no sense, or is not known, is no reason to stop.
         match event.read() {
-            Ok(Some(Event::ToolRegistered(tools))) => self.shared.tools.add(&tools),
-            Ok(Some(Event::ToolUnregistered(gone))) => self.shared.tools.remove(&gone.names),
+            Ok(Some(RelayEvent::ToolRegistered(tools))) => self.shared.tools.add(&tools),
+            Ok(Some(RelayEvent::ToolUnregistered(gone))) => self.shared.tools.remove(&gone.names),
             _ => {}
         }
     }
@@ -95,15 +95,15 @@ impl Environment {
     }
 
     /// Asks the device, if what it takes is there at all.
-    async fn start<M: Method>(&self, params: &M::Params, within: Option<Duration>) -> Call {
-        if !self.binding().capabilities.contains(&M::ROW.family) {
+    async fn start<M: RelayMethod>(&self, params: &M::Params, within: Option<Duration>) -> Call {
+        if !self.binding().capabilities.contains(&M::INFO.family) {
             let error = RelayError::new(
                 Code::CapabilityUnavailable,
                 "the environment does not include this capability",
             );
-            return Call::refused(error.with("capability", M::ROW.family.as_str()));
+            return Call::refused(error.with("capability", M::INFO.family.as_str()));
         }
-        let mut ask = Ask::new(M::ROW.name, Json::of(params));
+        let mut ask = Ask::new(M::INFO.name, Json::from_value(params));
         if let Some(context) = &self.context {
             ask = ask.context(context.clone());
         }
@@ -113,7 +113,7 @@ impl Environment {
         self.shared.requester.request(ask).await
     }
 
-    async fn ask<M: Method>(&self, params: &M::Params) -> Result<M::Result, RelayError> {
+    async fn ask<M: RelayMethod>(&self, params: &M::Params) -> Result<M::Result, RelayError> {
         M::result(&self.start::<M>(params, None).await.outcome().await?)
     }
 }

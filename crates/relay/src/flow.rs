@@ -26,7 +26,7 @@ pub(crate) struct Credit {
 
 impl Credit {
     pub(crate) fn frame(&self) -> Frame {
-        Frame::Event(EventFrame { event: CREDIT.into(), payload: Json::of(self) })
+        Frame::Event(EventFrame { event: CREDIT.into(), payload: Json::from_value(self) })
     }
 }
 

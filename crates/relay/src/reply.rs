@@ -89,10 +89,10 @@ impl Reply {
     /// As [`stream`](Self::stream).
     pub async fn bytes(&mut self, event: &str, bytes: &[u8]) -> Result<(), Unsent> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => self.send(event, Json::of(&text), None).await,
+            Ok(text) => self.send(event, Json::from_value(&text), None).await,
             Err(_) => {
                 let text = BASE64_STANDARD.encode(bytes);
-                self.send(event, Json::of(&text), Some(Encoding::Base64)).await
+                self.send(event, Json::from_value(&text), Some(Encoding::Base64)).await
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a side takes beyond the frames of the protocol: it says so in its hello or its acceptance.
 
-use protocol::relay::{BINARY_READ, Capabilities, Flow, Json};
+use protocol::relay::{BINARY_READ, DeviceCapabilities, Json, StreamWindow};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ impl Takes {
     }
 
     /// What a device says that it takes.
-    pub(crate) fn offered(capabilities: &Capabilities) -> Self {
+    pub(crate) fn offered(capabilities: &DeviceCapabilities) -> Self {
         Self::read(capabilities.flow, &capabilities.extensions)
     }
 
@@ -30,7 +30,7 @@ impl Takes {
     pub(crate) fn accepted(accepted: &Json) -> Self {
         #[derive(Deserialize)]
         struct Accepted {
-            flow: Option<Flow>,
+            flow: Option<StreamWindow>,
             #[serde(default)]
             extensions: Vec<String>,
         }
@@ -38,7 +38,7 @@ impl Takes {
         accepted.map_or_else(|_| Self::default(), |it| Self::read(it.flow, &it.extensions))
     }
 
-    fn read(flow: Option<Flow>, extensions: &[String]) -> Self {
+    fn read(flow: Option<StreamWindow>, extensions: &[String]) -> Self {
         // A window of nothing is none.
         let window = flow.map(|flow| flow.window_bytes).filter(|bytes| *bytes > 0);
         Self {
@@ -48,8 +48,8 @@ impl Takes {
     }
 
     /// Says it in a hello.
-    pub(crate) fn offer(self, capabilities: &mut Capabilities) {
-        capabilities.flow = self.window.map(|window_bytes| Flow { window_bytes });
+    pub(crate) fn offer(self, capabilities: &mut DeviceCapabilities) {
+        capabilities.flow = self.window.map(|window_bytes| StreamWindow { window_bytes });
         if self.bytes {
             capabilities.extensions.push(BINARY_READ.into());
         }
@@ -58,7 +58,7 @@ impl Takes {
     /// Says it when a device is accepted that takes `theirs`: of what only one side knows nothing is said.
     pub(crate) fn accept(self, theirs: Self, accepted: &mut Map<String, Value>) {
         if let (Some(window_bytes), Some(_)) = (self.window, theirs.window) {
-            accepted.insert("flow".into(), json!(Flow { window_bytes }));
+            accepted.insert("flow".into(), json!(StreamWindow { window_bytes }));
         }
         if self.bytes && theirs.bytes {
             accepted.insert("extensions".into(), json!([BINARY_READ]));

@@ -7,7 +7,7 @@ use protocol::{
     lending::RelayCall,
     observation::{ObservationFrame, StreamControl},
     presence::WorkerPresence,
-    relay::{Status, VirtualPath},
+    relay::{RequestStatus, VirtualPath},
 };
 
 use super::operations::mirrors;
@@ -101,10 +101,10 @@ fn describe_relay_call(call: &RelayCall) -> String {
     let target = call.target.as_deref().or(call.virtual_path.as_ref().map(VirtualPath::as_str));
     let result = match (call.status, call.error) {
         (None, _) => "…",
-        (Some(Status::Succeeded), _) => "done",
+        (Some(RequestStatus::Succeeded), _) => "done",
         (Some(_), Some(code)) => code.as_str(),
-        (Some(Status::Cancelled), None) => "cancelled",
-        (Some(Status::Failed), None) => "failed",
+        (Some(RequestStatus::Cancelled), None) => "cancelled",
+        (Some(RequestStatus::Failed), None) => "failed",
     };
     format!("device {}: {} {} {result}", call.client_id, call.method, target.unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use device::ledger::{Entries, Unreadable, verify};
-use protocol::relay::{AuditEntry, ClientId};
+use protocol::relay::{ClientId, RelayAuditEntry};
 use serde_json::Value;
 
 use super::{control::request_subject, local_device::LocalDevice};
@@ -107,7 +107,7 @@ fn request_table(entries: Entries, last: usize) -> Result<String, CommandError> 
     for entry in entries {
         let entry: Value = entry.map_err(read_failure)?;
         // Skip unreadable entries here; `verify` reports them.
-        let Ok(entry) = serde_json::from_value::<AuditEntry>(entry) else { continue };
+        let Ok(entry) = serde_json::from_value::<RelayAuditEntry>(entry) else { continue };
         requests.insert((entry.started_at, entry.id.clone()), entry);
         if requests.len() > last {
             requests.pop_first();

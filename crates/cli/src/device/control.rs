@@ -6,7 +6,7 @@ use clap::Args;
 use device::ask;
 use protocol::{
     device::{DeviceCommand, HubConnectionState, LendingState, LocalDeviceStatus},
-    relay::{ClientId, Mode},
+    relay::{ClientId, RootMode},
 };
 use serde_json::json;
 use tokio::{io::AsyncReadExt, net::UnixStream, time::timeout};
@@ -215,9 +215,9 @@ fn display_name(status: &LocalDeviceStatus) -> String {
     }
 }
 
-fn mode_name(mode: Mode) -> &'static str {
+fn mode_name(mode: RootMode) -> &'static str {
     match mode {
-        Mode::Ro => "ro",
-        Mode::Rw => "rw",
+        RootMode::Ro => "ro",
+        RootMode::Rw => "rw",
     }
 }

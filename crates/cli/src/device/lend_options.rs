@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use device::{DeviceConfig, LentRoot, Places, Rules, WhenLost};
-use protocol::relay::{Approval, ClientId, Network};
+use protocol::relay::{ApprovalPolicy, ClientId, CommandNetwork};
 
 use crate::{exit::CommandError, storage};
 
@@ -54,8 +54,8 @@ pub(super) struct LendOptions {
 /// One `--ask` option: when the owner is asked about one kind of request.
 #[derive(Debug, Clone)]
 struct ApprovalRule {
-    set: fn(&mut Rules, Approval),
-    approval: Approval,
+    set: fn(&mut Rules, ApprovalPolicy),
+    approval: ApprovalPolicy,
 }
 
 impl LendOptions {
@@ -81,7 +81,7 @@ impl LendOptions {
             let shell = config.shell.get_or_insert_default();
             shell.unsandboxed |= self.unsandboxed;
             shell.env.extend(self.shell_env.iter().cloned());
-            shell.network = if self.shell_network { Network::Full } else { shell.network };
+            shell.network = if self.shell_network { CommandNetwork::Full } else { shell.network };
             shell.on_disconnect = self.on_disconnect.unwrap_or(shell.on_disconnect);
         }
         for ApprovalRule { set, approval } in &self.rules {
@@ -98,7 +98,7 @@ impl LendOptions {
 
 fn parse_rule(text: &str) -> Result<ApprovalRule, String> {
     let (what, when) = text.split_once('=').ok_or("expected WHAT=WHEN, such as `commands=always_ask`")?;
-    let set: fn(&mut Rules, Approval) = match what {
+    let set: fn(&mut Rules, ApprovalPolicy) = match what {
         "writes" => |rules, approval| rules.writes = approval,
         "commands" => |rules, approval| rules.commands = approval,
         "tools" => |rules, approval| rules.tools = approval,

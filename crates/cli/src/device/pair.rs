@@ -12,7 +12,7 @@ use device::{Consent, DeviceConfig, Home, Paired};
 use jiff::Timestamp;
 use protocol::{
     lending::{PairedDevice, PairingClaim, PairingStarted, StartPairingRequest},
-    relay::Capabilities,
+    relay::DeviceCapabilities,
 };
 use tokio::time::sleep;
 
@@ -109,7 +109,7 @@ async fn offer(
     config: &DeviceConfig,
     home: &Home,
     file: Option<&Path>,
-) -> Result<Capabilities, CommandError> {
+) -> Result<DeviceCapabilities, CommandError> {
     // The device may already be running and own the tool socket, so do not open it here.
     let without_socket = DeviceConfig { tool_socket: false, ..config.clone() };
     let files = ExternalFiles { config: file, token: None };

@@ -7,7 +7,7 @@ use client::Client;
 use protocol::{
     RuntimeId, WorkspaceName,
     lending::{AddDeviceRequest, ConfirmPairingRequest, Device, PendingPairing},
-    relay::{Capabilities, ClientId, Family},
+    relay::{ClientId, DeviceCapabilities, Family},
 };
 
 use super::grant_args::{GrantArgs, root_summary, summary};
@@ -181,7 +181,7 @@ fn pairings_table(pairings: Vec<PendingPairing>) -> String {
     table(["CODE", "NAME", "LABEL", "FROM", "OFFERS", "EXPIRES"], rows)
 }
 
-fn families(offered: &Capabilities) -> String {
+fn families(offered: &DeviceCapabilities) -> String {
     offered.families().into_iter().map(Family::as_str).collect::<Vec<_>>().join(" ")
 }
 

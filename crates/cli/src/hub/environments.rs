@@ -5,7 +5,7 @@ use client::Client;
 use protocol::{
     EnvironmentId, RuntimeId, SessionId,
     lending::{CreateEnvironmentRequest, Environment, EnvironmentSpec},
-    relay::{Approval, ClientId, Family, RootId},
+    relay::{ApprovalPolicy, ClientId, Family, RootId},
 };
 
 use super::grant_args::{parse_approval, root_summary};
@@ -51,7 +51,7 @@ Examples:
         root: Vec<RootId>,
         /// Require a stricter approval for a method or a tool (`tool:NAME`); may be repeated
         #[arg(long, value_name = "METHOD=APPROVAL", value_parser = parse_ask)]
-        ask: Vec<(String, Approval)>,
+        ask: Vec<(String, ApprovalPolicy)>,
     },
     /// Show an environment
     #[command(after_help = "Examples:\n  tombolo hub environments get env_0198c0de0198c0de0198c0de0198c0de")]
@@ -74,7 +74,7 @@ fn parse_family(text: &str) -> Result<Family, String> {
     known.ok_or_else(|| "use fileops, shell, tools, resources, artifacts or computer".into())
 }
 
-fn parse_ask(text: &str) -> Result<(String, Approval), String> {
+fn parse_ask(text: &str) -> Result<(String, ApprovalPolicy), String> {
     let (method, approval) =
         text.split_once('=').ok_or("write METHOD=APPROVAL, for example file.write=always_ask")?;
     Ok((method.to_owned(), parse_approval(approval)?))

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use protocol::relay::{
-    Approval, CapabilityGrant, Family, Grant, Mode, Network, Root, RootId, ShellGrant, VirtualPath,
+    ApprovalPolicy, CapabilityGrant, CommandNetwork, Family, Grant, Root, RootId, RootMode, ShellGrant,
+    VirtualPath,
 };
 
 use crate::duration::{self, VALUE_NAME};
@@ -18,7 +19,7 @@ pub(super) struct GrantArgs {
     root: Vec<Root>,
     /// Grant commands, with an approval rule: `allow`, `ask_once`, `ask_once_per_run` or `always_ask`
     #[arg(long, value_name = "APPROVAL", value_parser = parse_approval, num_args = 0..=1, default_missing_value = "always_ask")]
-    shell: Option<Approval>,
+    shell: Option<ApprovalPolicy>,
     /// Let commands use the network
     #[arg(long, requires = "shell")]
     network: bool,
@@ -61,7 +62,7 @@ impl GrantArgs {
             let shell = ShellGrant {
                 cwd: None,
                 env: self.env,
-                network: if self.network { Network::Full } else { Network::None },
+                network: if self.network { CommandNetwork::Full } else { CommandNetwork::None },
                 approval_policy,
                 runtime_max_ms,
                 output_limit_bytes: self.output_limit,
@@ -85,8 +86,8 @@ fn parse_root(text: &str) -> Result<Root, String> {
     let (id, mode) = named.split_once(':').ok_or("write ID:ro or ID:rw, for example main:rw")?;
     let root_id: RootId = id.parse().map_err(|error: protocol::InvalidId| error.to_string())?;
     let mode = match mode {
-        "ro" => Mode::Ro,
-        "rw" => Mode::Rw,
+        "ro" => RootMode::Ro,
+        "rw" => RootMode::Rw,
         _ => return Err("the part after `:` must be ro or rw".into()),
     };
     let path = path.map_or_else(|| format!("/workspace/{root_id}"), str::to_owned);
@@ -94,7 +95,7 @@ fn parse_root(text: &str) -> Result<Root, String> {
     Ok(Root { root_id, label: None, virtual_path, mode })
 }
 
-pub(super) fn parse_approval(text: &str) -> Result<Approval, String> {
+pub(super) fn parse_approval(text: &str) -> Result<ApprovalPolicy, String> {
     serde_json::from_value(text.into())
         .map_err(|_| "use allow, ask_once, ask_once_per_run, always_ask or block".into())
 }
@@ -115,7 +116,7 @@ pub(super) fn summary(grant: &Grant) -> String {
 
 /// A root as `--root` spells it.
 pub(super) fn root_summary(root: &Root) -> String {
-    format!("{}:{}", root.root_id, if root.mode == Mode::Rw { "rw" } else { "ro" })
+    format!("{}:{}", root.root_id, if root.mode == RootMode::Rw { "rw" } else { "ro" })
 }
 
 /// The spelling of an enum value on the wire.

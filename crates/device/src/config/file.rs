@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use protocol::relay::{Approval, ClientId, Mode, VirtualPath};
+use protocol::relay::{ApprovalPolicy, ClientId, RootMode, VirtualPath};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -73,22 +73,22 @@ enum RootEntry {
 struct LongRoot {
     path: String,
     #[serde(default = "only_reading")]
-    mode: Mode,
+    mode: RootMode,
     virtual_path: Option<VirtualPath>,
     label: Option<String>,
 }
 
-fn only_reading() -> Mode {
-    Mode::Ro
+fn only_reading() -> RootMode {
+    RootMode::Ro
 }
 
 /// What the owner wants to be asked about; nothing if left out.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RulesSection {
-    writes: Option<Approval>,
-    commands: Option<Approval>,
-    tools: Option<Approval>,
+    writes: Option<ApprovalPolicy>,
+    commands: Option<ApprovalPolicy>,
+    tools: Option<ApprovalPolicy>,
 }
 
 impl DeviceConfig {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use protocol::{
     InvalidId,
-    relay::{InvalidPath, Mode, Root, VirtualPath},
+    relay::{InvalidPath, Root, RootMode, VirtualPath},
 };
 
 use super::LentRoot;
@@ -53,9 +53,9 @@ impl LentRoot {
         places: Places<'_>,
     ) -> Result<Self, InvalidRoot> {
         let (path, mode) = match path.rsplit_once(':') {
-            Some((path, "ro")) => (path, Mode::Ro),
-            Some((path, "rw")) => (path, Mode::Rw),
-            _ => (path, Mode::Ro),
+            Some((path, "ro")) => (path, RootMode::Ro),
+            Some((path, "rw")) => (path, RootMode::Rw),
+            _ => (path, RootMode::Ro),
         };
         let root_id = id.parse()?;
         let virtual_path = match virtual_path {

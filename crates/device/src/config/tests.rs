@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use protocol::relay::{Approval, Mode};
+use protocol::relay::{ApprovalPolicy, RootMode};
 
 use super::{lend::Places, *};
 
@@ -51,16 +51,19 @@ fn a_whole_file_is_read() {
         .collect();
     assert_eq!(
         roots,
-        [("docs", "/docs", Mode::Ro, "/srv/docs"), ("main", "/workspace/main", Mode::Rw, "/home/ana/code")]
+        [
+            ("docs", "/docs", RootMode::Ro, "/srv/docs"),
+            ("main", "/workspace/main", RootMode::Rw, "/home/ana/code")
+        ]
     );
     let shell = config.shell.unwrap();
     assert_eq!(
         (shell.unsandboxed, shell.network, shell.on_disconnect),
-        (false, Network::Full, WhenLost::Keep)
+        (false, CommandNetwork::Full, WhenLost::Keep)
     );
     assert_eq!(config.tools.unwrap(), Path::new("/base/tools.toml"));
     let rules = (config.rules.writes, config.rules.commands, config.rules.tools);
-    assert_eq!(rules, (Approval::AskOnce, Approval::AlwaysAsk, Approval::Allow));
+    assert_eq!(rules, (ApprovalPolicy::AskOnce, ApprovalPolicy::AlwaysAsk, ApprovalPolicy::Allow));
 }
 
 #[test]
@@ -79,9 +82,9 @@ fn a_wrong_file_says_where_and_why() {
 fn a_directory_on_the_command_line() {
     let parse = |text: &str| LentRoot::parse(text, places());
     let lent = parse("main=~/code:rw").unwrap();
-    assert_eq!((lent.directory.to_str(), lent.root.mode), (Some("/home/ana/code"), Mode::Rw));
+    assert_eq!((lent.directory.to_str(), lent.root.mode), (Some("/home/ana/code"), RootMode::Rw));
     let lent = parse("d=docs").unwrap();
-    assert_eq!((lent.directory.to_str(), lent.root.mode), (Some("/base/docs"), Mode::Ro));
+    assert_eq!((lent.directory.to_str(), lent.root.mode), (Some("/base/docs"), RootMode::Ro));
     // Only what follows the last colon can be a mode.
     assert_eq!(parse("a=/x:y").unwrap().directory.to_str(), Some("/x:y"));
     assert_eq!(parse("a=/x:rw:ro").unwrap().directory.to_str(), Some("/x:rw"));

@@ -1,6 +1,6 @@
 //! What the owner of a device agrees to for more than once.
 
-use protocol::relay::{Context, Json, RootId, ToolName, VirtualPath, shell::StartCommand};
+use protocol::relay::{Json, RelayContext, RootId, ToolName, VirtualPath, shell::StartCommand};
 use sha2::{Digest, Sha256};
 
 /// What the owner agrees to for more than once: this, and nothing else.
@@ -56,13 +56,13 @@ impl Subject {
             output_limit_bytes: None,
             ..asked.clone()
         };
-        let hash = <[u8; 32]>::from(Sha256::digest(Json::of(&shown).as_str()));
+        let hash = <[u8; 32]>::from(Sha256::digest(Json::from_value(&shown).as_str()));
         Self::Command { at: at.clone(), sha256: hash.into() }
     }
 }
 
 impl Run {
-    pub(super) fn of(context: &Context) -> Option<Self> {
+    pub(super) fn of(context: &RelayContext) -> Option<Self> {
         let run = context.run_id.clone().map(Self::Run);
         run.or_else(|| context.session_id.clone().map(Self::Session))
     }

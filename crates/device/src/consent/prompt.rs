@@ -1,7 +1,7 @@
 //! How the owner of a device is asked.
 
 use async_trait::async_trait;
-use protocol::relay::{Code, RelayError, Request, Row};
+use protocol::relay::{Code, MethodInfo, RelayError, Request};
 
 use super::{Agreement, Subject};
 
@@ -47,7 +47,7 @@ pub enum Unanswered {
 }
 
 impl Unanswered {
-    pub(super) fn refusal(self, row: &Row) -> RelayError {
+    pub(super) fn refusal(self, row: &MethodInfo) -> RelayError {
         let (why, reason) = match self {
             Self::Nobody => ("the device's owner is not there to approve this request", "nobody"),
             Self::TooLong => {

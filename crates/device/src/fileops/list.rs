@@ -9,7 +9,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use files::{DEPTH_MAX, FileErrorCause, FileKind, LinkHandling, PATH_BYTES_MAX, VirtualPath};
 use protocol::relay::{
     RelayError,
-    file::{Entry, FileList, ListFiles},
+    file::{DirectoryListing, ListFiles, ListedFile},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,11 @@ const BYTES_MAX: usize = 512 * 1024;
 const ENTRY_BYTES: usize = 120;
 
 /// Lists a directory in the order of the names, each directory before what is in it. Links are not followed.
-pub(super) fn list(spot: &Spot, asked: &ListFiles, stop: &CancellationToken) -> Result<FileList, RelayError> {
+pub(super) fn list(
+    spot: &Spot,
+    asked: &ListFiles,
+    stop: &CancellationToken,
+) -> Result<DirectoryListing, RelayError> {
     let depth = match (asked.recursive, asked.max_depth) {
         (false, _) => 1,
         (true, None) => DEPTH_MAX,
@@ -46,7 +50,7 @@ pub(super) fn list(spot: &Spot, asked: &ListFiles, stop: &CancellationToken) -> 
         hidden: asked.include_hidden.unwrap_or(false),
         depth,
         limit: limit.clamp(1, ENTRIES_MAX),
-        page: FileList { entries: Vec::new(), next_page: None },
+        page: DirectoryListing { entries: Vec::new(), next_page: None },
         bytes: 0,
         last: Vec::new(),
         levels: Vec::new(),
@@ -67,7 +71,7 @@ struct Listing<'a> {
     /// How many levels there are at most.
     depth: usize,
     limit: usize,
-    page: FileList,
+    page: DirectoryListing,
     /// How long the page is.
     bytes: usize,
     /// The path of the last entry of the page.
@@ -120,7 +124,7 @@ impl Listing<'_> {
     }
 
     fn put(&mut self, path: &[u8], entry: &files::FileEntry) {
-        self.page.entries.push(Entry {
+        self.page.entries.push(ListedFile {
             name: String::from_utf8_lossy(path).into_owned(),
             kind: kind(entry.kind),
             size_bytes: (entry.kind == FileKind::File).then_some(entry.size),

@@ -4,7 +4,7 @@ use files::{FileErrorCause, FileKind, FileMetadata, LinkHandling, ParentDirector
 use jiff::Timestamp;
 use protocol::relay::{
     Code, RelayError,
-    file::{Deleted, DirMade, EntryKind, FileStat},
+    file::{DeleteFileResult, EntryKind, FileStat, MakeDirectoryResult},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +34,7 @@ pub(super) fn stat(spot: &Spot) -> Result<FileStat, RelayError> {
 }
 
 /// Makes a directory, with those above it if it is asked for.
-pub(super) fn mkdir(spot: &Spot, parents: bool) -> Result<DirMade, RelayError> {
+pub(super) fn mkdir(spot: &Spot, parents: bool) -> Result<MakeDirectoryResult, RelayError> {
     let refused = |error: &files::Error| spot.refused(error);
     let created = match parents {
         true => spot.files.mkdir(&spot.at()?, ParentDirectories::Create).map_err(|error| refused(&error))?,
@@ -48,12 +48,16 @@ pub(super) fn mkdir(spot: &Spot, parents: bool) -> Result<DirMade, RelayError> {
             .with("root_id", spot.root_id.as_str())
             .with("reason", "exists"));
     }
-    Ok(DirMade { created })
+    Ok(MakeDirectoryResult { created })
 }
 
 /// Deletes a file, a link, an empty directory, or a directory with all that is in it. When it is stopped, what
 /// is left of a directory stays.
-pub(super) fn delete(spot: &Spot, recursive: bool, stop: &CancellationToken) -> Result<Deleted, RelayError> {
+pub(super) fn delete(
+    spot: &Spot,
+    recursive: bool,
+    stop: &CancellationToken,
+) -> Result<DeleteFileResult, RelayError> {
     if spot.is_root() {
         return Err(RelayError::new(Code::PermissionDenied, "a root cannot be deleted")
             .with("root_id", spot.root_id.as_str())
@@ -61,9 +65,9 @@ pub(super) fn delete(spot: &Spot, recursive: bool, stop: &CancellationToken) -> 
     }
     let removal = if recursive { RemovalScope::Tree } else { RemovalScope::Entry };
     match spot.files.remove_while(&spot.at()?, removal, || !stop.is_cancelled()) {
-        Ok(()) => Ok(Deleted { deleted: true }),
+        Ok(()) => Ok(DeleteFileResult { deleted: true }),
         Err(error) if matches!(error.cause, FileErrorCause::NotFound | FileErrorCause::NotADirectory) => {
-            Ok(Deleted { deleted: false })
+            Ok(DeleteFileResult { deleted: false })
         }
         Err(error) => Err(spot.refused(&error)),
     }

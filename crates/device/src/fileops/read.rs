@@ -76,7 +76,7 @@ fn in_base64(bytes: &[u8], size: u64, eof: bool) -> Json {
     BASE64_STANDARD.encode_string(bytes, &mut json);
     // A string takes all that is written to it.
     let _ = write!(json, r#"","encoding":"base64","size_bytes":{size},"eof":{eof}}}"#);
-    Json::written(json).unwrap_or_else(|_| Json::empty())
+    Json::from_text(json).unwrap_or_else(|_| Json::empty())
 }
 
 fn text(mut bytes: Vec<u8>, wanted: usize, size: u64, eof: bool) -> Result<Json, RelayError> {
@@ -100,5 +100,5 @@ fn text(mut bytes: Vec<u8>, wanted: usize, size: u64, eof: bool) -> Result<Json,
 }
 
 fn content(content: String, encoding: ReadEncoding, size: u64, eof: bool) -> Json {
-    Json::of(&FileContent { content, encoding, size_bytes: Some(size), eof: Some(eof) })
+    Json::from_value(&FileContent { content, encoding, size_bytes: Some(size), eof: Some(eof) })
 }

@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 
 use protocol::relay::{
     Json, RelayError,
-    file::{Match, MatchBatch, SearchFiles},
+    file::{MatchBatch, SearchFiles, SearchMatch},
 };
 use relay::{Reply, Unsent};
 use tokio::{sync::mpsc, time::Instant};
@@ -56,11 +56,11 @@ pub(super) async fn search(
         Some(told) => told?,
         None => searched.truncated = true,
     }
-    Ok(Json::of(&searched))
+    Ok(Json::from_value(&searched))
 }
 
 /// Tells of what is found, as much at once as there is, until there is no more.
-async fn tell(matches: &mut mpsc::Receiver<Match>, reply: &mut Reply) -> Result<(), Unsent> {
+async fn tell(matches: &mut mpsc::Receiver<SearchMatch>, reply: &mut Reply) -> Result<(), Unsent> {
     let mut waiting = Vec::with_capacity(WAITING_MAX);
     while matches.recv_many(&mut waiting, WAITING_MAX).await > 0 {
         let mut batch = MatchBatch { matches: Vec::new() };
@@ -68,14 +68,14 @@ async fn tell(matches: &mut mpsc::Receiver<Match>, reply: &mut Reply) -> Result<
         for found in waiting.drain(..) {
             let size = lines::size(&found);
             if bytes + size > BATCH_BYTES_MAX && !batch.matches.is_empty() {
-                reply.stream("progress", Json::of(&batch)).await?;
+                reply.stream("progress", Json::from_value(&batch)).await?;
                 batch.matches.clear();
                 bytes = 0;
             }
             bytes += size;
             batch.matches.push(found);
         }
-        reply.stream("progress", Json::of(&batch)).await?;
+        reply.stream("progress", Json::from_value(&batch)).await?;
     }
     Ok(())
 }

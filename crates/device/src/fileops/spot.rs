@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use files::VirtualPath;
-use protocol::relay::{Code, Mode, RelayError, RelayPath, RootId, Terms};
+use protocol::relay::{Code, RelayError, RelayPath, RequestLimits, RootId, RootMode};
 
 use super::refusal;
 use crate::Roots;
@@ -15,27 +15,27 @@ pub(super) struct Spot {
     pub(super) files: Arc<files::RootDirectory>,
     /// Without `.` and `..`: what is looked at is what was asked for and written down.
     pub(super) path: RelayPath,
-    mode: Mode,
+    mode: RootMode,
 }
 
 impl Spot {
     /// The spot that is asked for, under these terms.
     pub(super) fn find(
         roots: &Roots,
-        terms: Option<&Terms>,
+        terms: Option<&RequestLimits>,
         root_id: &RootId,
         path: &RelayPath,
     ) -> Result<Self, RelayError> {
         let (lent, mode) = roots.find(root_id, terms)?;
-        let path = path.normal().ok_or_else(|| refusal::outside(root_id, path))?;
+        let path = path.normalized().ok_or_else(|| refusal::outside(root_id, path))?;
         Ok(Self { root_id: root_id.clone(), files: lent.files.clone(), path, mode })
     }
 
     /// The same, where something may be changed.
     pub(super) fn for_change(self) -> Result<Self, RelayError> {
         match self.mode {
-            Mode::Rw => Ok(self),
-            Mode::Ro => Err(RelayError::new(Code::PermissionDenied, "the root is read-only")
+            RootMode::Rw => Ok(self),
+            RootMode::Ro => Err(RelayError::new(Code::PermissionDenied, "the root is read-only")
                 .with("root_id", self.root_id.as_str())
                 .with("reason", "read_only")),
         }

@@ -11,7 +11,7 @@ use files::{FileChange, FileWatcher, WatchScope};
 use jiff::Timestamp;
 use protocol::relay::{
     Code, Json, RelayError,
-    file::{Change, ChangeKind, WatchFiles, Watching},
+    file::{ChangeKind, WatchFiles, WatchStarted, WatchedChange},
 };
 use relay::Reply;
 use tokio::{
@@ -45,8 +45,8 @@ pub(super) async fn watch(
     let mut watch = start(&spot, reach, work, reply.token()).await?;
     let no_poll = |error: io::Error| failed(&spot, "watch", &error);
     let ready = ready(watch.handle()).map_err(no_poll)?;
-    let watching = Watching { watch_id: format!("watch_{:016x}", fastrand::u64(..)) };
-    reply.stream("status", Json::of(&watching)).await?;
+    let watching = WatchStarted { watch_id: format!("watch_{:016x}", fastrand::u64(..)) };
+    reply.stream("status", Json::from_value(&watching)).await?;
     let mut more = false;
     loop {
         if !more {
@@ -67,14 +67,14 @@ pub(super) async fn watch(
         burst.extend(seen);
         let ts = Timestamp::now();
         for told in burst.told() {
-            let change = Change { root_id: spot.root_id.clone(), ts, ..told };
-            reply.stream("progress", Json::of(&change)).await?;
+            let change = WatchedChange { root_id: spot.root_id.clone(), ts, ..told };
+            reply.stream("progress", Json::from_value(&change)).await?;
         }
         if over {
             let (root_id, path) = (spot.root_id.clone(), spot.path.clone());
-            let gone = Change { root_id, path, kind: ChangeKind::Deleted, old_path: None, ts };
-            reply.stream("progress", Json::of(&gone)).await?;
-            return Ok(Json::of(&watching));
+            let gone = WatchedChange { root_id, path, kind: ChangeKind::Deleted, old_path: None, ts };
+            reply.stream("progress", Json::from_value(&gone)).await?;
+            return Ok(Json::from_value(&watching));
         }
     }
 }

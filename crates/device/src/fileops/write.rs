@@ -7,7 +7,7 @@ use files::{AppendFile, AtomicFile, CHUNK_BYTES, CreateOptions, Durability, File
 use parking_lot::Mutex;
 use protocol::relay::{
     Code, Encoding, RelayError,
-    file::{CreateMode, IfMatch, WriteFile, Written},
+    file::{CreateMode, IfMatch, WriteFile, WriteFileResult},
 };
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -52,7 +52,7 @@ pub(super) fn write(
     asked: WriteFile,
     turns: &Turns,
     stop: &CancellationToken,
-) -> Result<Written, RelayError> {
+) -> Result<WriteFileResult, RelayError> {
     let refused = |error: files::Error| spot.refused(&error);
     let WriteFile { content, encoding, append, create, if_match, .. } = asked;
     let bytes = match encoding {
@@ -91,7 +91,7 @@ pub(super) fn write(
     }
     let stat = file.commit().map_err(|error| taken(spot, &error))?.stat;
     *known = Some(Known { stat, hash: draft.hash.clone() });
-    Ok(Written { size_bytes: draft.size, sha256: digest(draft.hash) })
+    Ok(WriteFileResult { size_bytes: draft.size, sha256: digest(draft.hash) })
 }
 
 /// Writes after what is in a file.
@@ -101,7 +101,7 @@ fn add(
     bytes: &[u8],
     known: &mut Option<Known>,
     stop: &CancellationToken,
-) -> Result<Written, RelayError> {
+) -> Result<WriteFileResult, RelayError> {
     let handle = file.file().try_clone().map_err(|error| failed(spot, "write", &error))?;
     let (mut hash, size) = match known.take() {
         Some(known) if known.stat == *file.stat() => (known.hash, known.stat.size),
@@ -115,9 +115,9 @@ fn add(
     if stat.size != size + bytes.len() as u64 {
         // Somebody else has written it too.
         let (hash, size_bytes) = hashed(spot, &handle, stop)?;
-        return Ok(Written { size_bytes, sha256: digest(hash) });
+        return Ok(WriteFileResult { size_bytes, sha256: digest(hash) });
     }
-    let written = Written { size_bytes: stat.size, sha256: digest(hash.clone()) };
+    let written = WriteFileResult { size_bytes: stat.size, sha256: digest(hash.clone()) };
     *known = Some(Known { stat, hash });
     Ok(written)
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use protocol::relay::AuditEntry;
+use protocol::relay::RelayAuditEntry;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::Unwritten;
@@ -17,7 +17,7 @@ const GATHERED_FOR: Duration = Duration::from_millis(5);
 /// An entry that waits to be written.
 #[derive(Debug)]
 pub(super) struct Queued {
-    pub(super) entry: Box<AuditEntry>,
+    pub(super) entry: Box<RelayAuditEntry>,
     pub(super) written: Option<oneshot::Sender<Result<(), Unwritten>>>,
     /// There are as many as may wait.
     pub(super) _room: OwnedSemaphorePermit,

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use protocol::relay::audit::chain::{Broken, Chained, Head};
+use protocol::relay::audit::chain::{BrokenChain, ChainHead, ChainVerifier};
 use serde_json::Value;
 
 use super::pages;
@@ -29,7 +29,7 @@ pub enum Unreadable {
     },
     /// An entry is not what it was when it was written, or not where it was.
     #[error("the hash chain of the audit log is broken at {0}")]
-    Broken(Broken),
+    Broken(BrokenChain),
 }
 
 /// A record that holds.
@@ -38,7 +38,7 @@ pub struct Verified {
     /// The number of the oldest entry that is kept; none if there is no entry.
     pub first: Option<u64>,
     /// The last entry.
-    pub head: Option<Head>,
+    pub head: Option<ChainHead>,
     /// How many requests began of which it is not told how they ended.
     pub unfinished: usize,
 }
@@ -145,12 +145,12 @@ impl Iterator for Entries {
 /// # Errors
 /// If it does not; the first entry is named.
 pub fn verify(entries: Entries) -> Result<Verified, Unreadable> {
-    let mut chained = Chained::anywhere();
+    let mut chained = ChainVerifier::from_any_position();
     let mut first = None;
     let mut begun = HashSet::new();
     for entry in entries {
         let entry = entry?;
-        chained.follow(&entry)?;
+        chained.verify_next(&entry)?;
         first = first.or_else(|| chained.head().map(|head| head.seq));
         let id = entry.get("id").and_then(Value::as_str).unwrap_or_default();
         if entry.get("completed_at").is_some() {

@@ -1,13 +1,13 @@
 use std::fs;
 
 use jiff::Timestamp;
-use protocol::relay::{Decision, Family, Status};
+use protocol::relay::{Family, PolicyDecision, RequestStatus};
 use serde_json::{Map, Value};
 
 use super::*;
 
-fn entry(id: &str, ended: bool) -> AuditEntry {
-    AuditEntry {
+fn entry(id: &str, ended: bool) -> RelayAuditEntry {
+    RelayAuditEntry {
         id: id.into(),
         connection_id: "c".into(),
         client_id: "laptop".parse().unwrap(),
@@ -16,10 +16,10 @@ fn entry(id: &str, ended: bool) -> AuditEntry {
         run_id: None,
         tool_call_id: None,
         capability: Some(Family::Fileops),
-        policy_decision: Decision::Allowed,
+        policy_decision: PolicyDecision::Allowed,
         started_at: Timestamp::now(),
         completed_at: ended.then(Timestamp::now),
-        status: ended.then_some(Status::Succeeded),
+        status: ended.then_some(RequestStatus::Succeeded),
         error: None,
         root_id: None,
         virtual_path: None,

@@ -11,7 +11,7 @@ use std::{
 
 use files::private_file;
 use parking_lot::Mutex;
-use protocol::relay::audit::chain::{Head, link};
+use protocol::relay::audit::chain::{ChainHead, link};
 use serde_json::Value;
 use tracing::{error, warn};
 
@@ -29,7 +29,7 @@ pub(super) struct Writer {
     length: u64,
     /// The number of its first entry; none if it has none.
     first: Option<u64>,
-    head: Option<Head>,
+    head: Option<ChainHead>,
     /// When something was written that may not be on the disk.
     dirty: Option<Instant>,
 }
@@ -76,12 +76,12 @@ impl Writer {
         Ok(writer)
     }
 
-    pub(super) fn head(&self) -> Option<Head> {
+    pub(super) fn head(&self) -> Option<ChainHead> {
         self.head.clone()
     }
 
     /// Writes until nobody can hand in more.
-    pub(super) fn run(mut self, queue: &Queue, shown: &Mutex<Option<Head>>, failing: &AtomicBool) {
+    pub(super) fn run(mut self, queue: &Queue, shown: &Mutex<Option<ChainHead>>, failing: &AtomicBool) {
         loop {
             let wait = self.dirty.map_or(SYNC_EVERY, |since| SYNC_EVERY.saturating_sub(since.elapsed()));
             match queue.next(wait) {
@@ -196,12 +196,12 @@ fn whole(file: &mut File, length: u64) -> io::Result<u64> {
 }
 
 /// The last entry of a file of whole lines; none if it is no entry.
-fn last(file: &mut File, length: u64) -> io::Result<Option<Head>> {
+fn last(file: &mut File, length: u64) -> io::Result<Option<ChainHead>> {
     let tail = tail(file, length)?;
     let line = tail.strip_suffix(b"\n").unwrap_or(&tail).rsplit(|byte| *byte == b'\n').next();
     let head = line.and_then(|line| {
         let entry: Value = serde_json::from_slice(line).ok()?;
-        Some(Head { seq: entry.get("seq")?.as_u64()?, hash: entry.get("hash")?.as_str()?.parse().ok()? })
+        Some(ChainHead { seq: entry.get("seq")?.as_u64()?, hash: entry.get("hash")?.as_str()?.parse().ok()? })
     });
     Ok(head)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::relay::{Network, RelayError, ShellGrant, Terms, VirtualPath};
+use protocol::relay::{CommandNetwork, RelayError, RequestLimits, ShellGrant, VirtualPath};
 
 use super::{config::RUNTIME_MAX, refusal};
 
@@ -12,7 +12,7 @@ pub(super) struct Allowed<'a>(Vec<&'a ShellGrant>);
 
 impl<'a> Allowed<'a> {
     /// What is left of what is lent under these terms.
-    pub(super) fn new(lends: &'a ShellGrant, terms: Option<&'a Terms>) -> Result<Self, RelayError> {
+    pub(super) fn new(lends: &'a ShellGrant, terms: Option<&'a RequestLimits>) -> Result<Self, RelayError> {
         let granted = match terms {
             None => None,
             Some(terms) => Some(terms.shell.as_ref().ok_or_else(|| {
@@ -36,7 +36,7 @@ impl<'a> Allowed<'a> {
     }
 
     /// Whether it reaches the network.
-    pub(super) fn network(&self) -> Network {
+    pub(super) fn network(&self) -> CommandNetwork {
         self.0.iter().map(|grant| grant.network).min().unwrap_or_default()
     }
 

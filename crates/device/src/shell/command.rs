@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use process::{ProcessControl, ProcessStdin, PtyResizer};
 use protocol::relay::{
     RelayError,
-    shell::{CommandState, CommandStatus, Ended, Started},
+    shell::{CommandOutcome, CommandStarted, CommandState, CommandStatus},
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -57,13 +57,13 @@ pub(super) enum How {
 }
 
 impl Command {
-    pub(super) fn started(&self) -> Started {
-        Started { command_id: self.id.clone() }
+    pub(super) fn started(&self) -> CommandStarted {
+        CommandStarted { command_id: self.id.clone() }
     }
 
     /// What is told of one in the background when it has started.
-    pub(super) fn in_background(&self) -> Ended {
-        Ended {
+    pub(super) fn in_background(&self) -> CommandOutcome {
+        CommandOutcome {
             exit_code: None,
             duration_ms: millis(self.started.elapsed()),
             signal: None,
@@ -83,7 +83,7 @@ impl Command {
     }
 
     /// What whoever started it is told of its end.
-    pub(super) fn outcome(&self, end: &End) -> Result<Ended, RelayError> {
+    pub(super) fn outcome(&self, end: &End) -> Result<CommandOutcome, RelayError> {
         let (exit_code, signal) = match end.how {
             How::Exited(code) => (code, None),
             How::Killed(number) => (128 + number, Some(signal::told(number))),
@@ -96,7 +96,7 @@ impl Command {
             }
         };
         let (seen, passed) = (self.seen.load(Relaxed), self.passed.load(Relaxed));
-        Ok(Ended {
+        Ok(CommandOutcome {
             exit_code: Some(exit_code),
             duration_ms: millis(end.took),
             signal,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use protocol::relay::{Json, RelayError, shell::Ended};
+use protocol::relay::{Json, RelayError, shell::CommandOutcome};
 use relay::{Reply, Unsent};
 use tokio::sync::mpsc;
 
@@ -20,7 +20,7 @@ pub(super) async fn follow(
     mut chunks: mpsc::Receiver<Chunk>,
     reply: &mut Reply,
     on_disconnect: OnDisconnect,
-) -> Result<Ended, RelayError> {
+) -> Result<CommandOutcome, RelayError> {
     let told = tell(command, &mut chunks, reply).await;
     // What waits for somebody to hear it is let go.
     drop(chunks);
@@ -44,7 +44,7 @@ async fn tell(
     chunks: &mut mpsc::Receiver<Chunk>,
     reply: &mut Reply,
 ) -> Result<(), RelayError> {
-    reply.stream("status", Json::of(&command.started())).await?;
+    reply.stream("status", Json::from_value(&command.started())).await?;
     let cancelled = reply.token().clone();
     tokio::select! {
         biased;

@@ -17,7 +17,7 @@ use std::{
 };
 
 use landlock::ABI;
-use protocol::relay::Network;
+use protocol::relay::CommandNetwork;
 use rustix::{
     io::{FdFlags, fcntl_setfd},
     process::{Pid, WaitOptions, wait},
@@ -45,7 +45,7 @@ pub(super) struct Orders {
     /// Where something may be written.
     pub(super) writable: Vec<String>,
     /// What there is to be reached.
-    pub(super) network: Network,
+    pub(super) network: CommandNetwork,
     /// The version of landlock of which nothing newer is used.
     pub(super) landlock: i32,
 }

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use protocol::relay::{Code, Mode, RelayError, RelayPath, Terms, VirtualPath};
+use protocol::relay::{Code, RelayError, RelayPath, RequestLimits, RootMode, VirtualPath};
 use rustix::{
     fs::{CWD, Mode as FileMode, OFlags, ResolveFlags, openat, openat2},
     io::Errno,
@@ -48,7 +48,7 @@ pub(super) struct Floors {
 pub(super) struct Bound {
     pub(super) handle: Arc<OwnedFd>,
     pub(super) at: VirtualPath,
-    pub(super) mode: Mode,
+    pub(super) mode: RootMode,
 }
 
 /// Where a command runs.
@@ -57,7 +57,7 @@ pub(super) struct Place {
     pub(super) at: VirtualPath,
     pub(super) handle: Arc<OwnedFd>,
     /// What may be done there.
-    pub(super) mode: Mode,
+    pub(super) mode: RootMode,
 }
 
 impl Floors {
@@ -75,7 +75,7 @@ impl Floors {
     }
 
     /// What a command sees under these terms.
-    pub(super) fn bound(&self, terms: Option<&Terms>) -> Vec<Bound> {
+    pub(super) fn bound(&self, terms: Option<&RequestLimits>) -> Vec<Bound> {
         let bound = |(lent, handle): (&Lent, &Arc<OwnedFd>)| {
             let (_, mode) = self.roots.find(&lent.root.root_id, terms).ok()?;
             Some(Bound { handle: handle.clone(), at: lent.root.virtual_path.clone(), mode })
@@ -87,7 +87,7 @@ impl Floors {
     pub(super) fn place(
         &self,
         asked: Option<&VirtualPath>,
-        terms: Option<&Terms>,
+        terms: Option<&RequestLimits>,
         allowed: &Allowed<'_>,
     ) -> Result<Place, RelayError> {
         let Some(path) = asked else {

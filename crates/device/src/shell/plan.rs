@@ -3,8 +3,8 @@
 use std::{ffi::OsString, time::Duration};
 
 use protocol::relay::{
-    Code, Mode, Network, RelayError, Terms,
-    shell::{Program, Size, StartCommand},
+    Code, CommandNetwork, RelayError, RequestLimits, RootMode,
+    shell::{CommandProgram, StartCommand, TerminalDimensions},
 };
 
 use super::{
@@ -33,8 +33,8 @@ pub(super) struct Plan {
     pub(super) env: Vec<(String, String)>,
     pub(super) place: Place,
     pub(super) bound: Vec<Bound>,
-    pub(super) network: Network,
-    pub(super) pty: Option<Size>,
+    pub(super) network: CommandNetwork,
+    pub(super) pty: Option<TerminalDimensions>,
     pub(super) background: bool,
     pub(super) runtime_max: Duration,
     pub(super) output_max: Option<u64>,
@@ -43,7 +43,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(
         asked: &StartCommand,
-        terms: Option<&Terms>,
+        terms: Option<&RequestLimits>,
         config: &Config,
         floors: &Floors,
         runtime: Runtime,
@@ -62,7 +62,7 @@ impl Plan {
         }
         let (program, args) = program(asked)?;
         let place = floors.place(asked.cwd.as_ref(), terms, &allowed)?;
-        if runtime == Runtime::Local && place.mode == Mode::Ro {
+        if runtime == Runtime::Local && place.mode == RootMode::Ro {
             // Nothing would keep it from writing there.
             return Err(refusal::denied("the root is read-only, which cannot be enforced without a sandbox"));
         }
@@ -86,8 +86,8 @@ impl Plan {
 
 fn program(asked: &StartCommand) -> Result<(OsString, Vec<OsString>), RelayError> {
     let (program, args) = match asked.program() {
-        Some(Program::Line(line)) => (LINE_SHELL, vec!["-c".to_owned(), line.to_owned()]),
-        Some(Program::Argv(program, args)) => (program, args.to_vec()),
+        Some(CommandProgram::Line(line)) => (LINE_SHELL, vec!["-c".to_owned(), line.to_owned()]),
+        Some(CommandProgram::Argv(program, args)) => (program, args.to_vec()),
         None => return Err(refusal::invalid("set either `command` or `argv`")),
     };
     if program.is_empty() || program.contains('\0') || args.iter().any(|arg| arg.contains('\0')) {

@@ -1,6 +1,6 @@
 //! What whoever asks is told when nothing comes of it: never a path of this machine.
 
-use protocol::relay::{Code, RelayError, Row};
+use protocol::relay::{Code, MethodInfo, RelayError};
 
 pub(super) fn invalid(message: &str) -> RelayError {
     RelayError::new(Code::InvalidRequest, message)
@@ -35,7 +35,7 @@ pub(super) fn timed_out(limit_ms: u64, lost: bool) -> RelayError {
         .with("limit", limit_ms)
 }
 
-pub(super) fn unknown(row: &Row) -> RelayError {
+pub(super) fn unknown(row: &MethodInfo) -> RelayError {
     RelayError::new(Code::CapabilityUnavailable, "the device does not offer this").with("method", row.name)
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use process::ChildStream;
-use protocol::relay::{Encoding, shell::Output};
+use protocol::relay::{Encoding, shell::OutputChunk};
 
 use super::chunk::{self, Chunk};
 
@@ -55,7 +55,7 @@ impl Ring {
     }
 
     /// The oldest of it, which is then no longer here; nothing if there is none.
-    pub(super) fn drain(&mut self) -> Vec<Output> {
+    pub(super) fn drain(&mut self) -> Vec<OutputChunk> {
         let mut outputs = Vec::new();
         let mut left = DRAIN_BYTES_MAX;
         while let Some((stream, piece)) = self.pieces.pop_front_if(|(_, piece)| piece.len() <= left) {
@@ -67,13 +67,13 @@ impl Ring {
     }
 }
 
-fn output(stream: ChildStream, bytes: Vec<u8>) -> Output {
+fn output(stream: ChildStream, bytes: Vec<u8>) -> OutputChunk {
     let event = chunk::event(stream).into();
     match String::from_utf8(bytes) {
-        Ok(data) => Output { event, data, encoding: None },
+        Ok(data) => OutputChunk { event, data, encoding: None },
         Err(error) => {
             let data = BASE64_STANDARD.encode(error.as_bytes());
-            Output { event, data, encoding: Some(Encoding::Base64) }
+            OutputChunk { event, data, encoding: Some(Encoding::Base64) }
         }
     }
 }

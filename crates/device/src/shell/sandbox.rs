@@ -19,7 +19,7 @@ use std::{
 };
 
 use process::ProcessSpec;
-use protocol::relay::{Mode, Network, VirtualPath};
+use protocol::relay::{CommandNetwork, RootMode, VirtualPath};
 
 use super::{
     init::{Orders, VARIABLE_PREFIX},
@@ -102,7 +102,7 @@ impl Sandbox {
     pub async fn probe(&self) -> Result<(), Unusable> {
         let inside = Inside {
             bound: &[],
-            network: Network::None,
+            network: CommandNetwork::None,
             cwd: "/",
             terminal: false,
             scratch_bytes: PROBE_SCRATCH_BYTES,
@@ -191,7 +191,7 @@ pub(super) fn has(path: &VirtualPath) -> bool {
 /// What there is inside.
 struct Inside<'a> {
     bound: &'a [Bound],
-    network: Network,
+    network: CommandNetwork,
     cwd: &'a str,
     terminal: bool,
     scratch_bytes: u64,
@@ -214,8 +214,10 @@ impl Inside<'_> {
             "ALL",
         ];
         match self.network {
-            Network::None => args.push("--unshare-net"),
-            Network::Full => args.extend(view::NETWORK.iter().flat_map(|path| ["--ro-bind-try", path, path])),
+            CommandNetwork::None => args.push("--unshare-net"),
+            CommandNetwork::Full => {
+                args.extend(view::NETWORK.iter().flat_map(|path| ["--ro-bind-try", path, path]))
+            }
         }
         args
     }
@@ -233,7 +235,7 @@ impl Inside<'_> {
 
     fn roots(&self) -> Vec<String> {
         let bind = |Bound { handle, at, mode }: &Bound| {
-            let how = if *mode == Mode::Rw { "--bind-fd" } else { "--ro-bind-fd" };
+            let how = if *mode == RootMode::Rw { "--bind-fd" } else { "--ro-bind-fd" };
             [how.to_owned(), handle.as_raw_fd().to_string(), at.to_string()]
         };
         self.bound.iter().flat_map(bind).collect()
@@ -241,7 +243,7 @@ impl Inside<'_> {
 
     fn writable(&self) -> Vec<String> {
         let roots =
-            self.bound.iter().filter(|bound| bound.mode == Mode::Rw).map(|bound| bound.at.to_string());
+            self.bound.iter().filter(|bound| bound.mode == RootMode::Rw).map(|bound| bound.at.to_string());
         roots.chain(["/tmp", "/dev"].map(str::to_owned)).collect()
     }
 }

@@ -58,7 +58,9 @@ async fn what_the_owner_says_is_done_and_answered() {
     let pause = DeviceCommand::Pause { reason: Some("lunch".into()) };
     let (status, _) = ask(&path, &pause).await.unwrap();
     assert_eq!(status.lending, LendingState::Paused { reason: Some("lunch".into()) });
-    assert!(listening.device.control().check(protocol::relay::Row::find("file.read").unwrap()).is_err());
+    assert!(
+        listening.device.control().check(protocol::relay::MethodInfo::find("file.read").unwrap()).is_err()
+    );
     assert_eq!(ask(&path, &DeviceCommand::Resume).await.unwrap().0.lending, LendingState::Active);
     let (status, mut stream) = ask(&path, &DeviceCommand::Stop).await.unwrap();
     assert_eq!(status.lending, LendingState::Stopped);

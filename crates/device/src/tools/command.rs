@@ -13,7 +13,7 @@ use bytes::Bytes;
 use process::{ChildExit, ChildStream, ProcessSpec, RawProcess};
 use protocol::relay::{
     Code, Family, RelayError,
-    tool::{ToolContent, ToolDescriptor, ToolPart, ToolResult},
+    tool::{ToolCallResult, ToolContent, ToolDescriptor, ToolPart},
 };
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -106,7 +106,7 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
 
 #[async_trait]
 impl Tool for Command {
-    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolResult, RelayError> {
+    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolCallResult, RelayError> {
         let deadline = Instant::now() + self.wait;
         let RawProcess { stdin, mut outputs, control } =
             process::spawn_raw(&self.spec).await.map_err(|error| {
@@ -151,7 +151,7 @@ impl Written {
     }
 }
 
-fn answer(written: &Written, exit: ChildExit, stderr: &str) -> ToolResult {
+fn answer(written: &Written, exit: ChildExit, stderr: &str) -> ToolCallResult {
     let failed = !exit.success();
     let mut result = match outcome::json(&written.bytes) {
         Some(result) => result,

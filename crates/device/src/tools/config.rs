@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use protocol::relay::{Approval, Risk, RootId, ToolName};
+use protocol::relay::{ApprovalPolicy, RootId, ToolName, ToolRisk};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -49,8 +49,8 @@ pub(crate) struct CommandConfig {
     pub(crate) input_schema: Option<Map<String, Value>>,
     /// A file with the schema instead.
     pub(crate) input_schema_file: Option<PathBuf>,
-    risk: Option<Risk>,
-    approval: Option<Approval>,
+    risk: Option<ToolRisk>,
+    approval: Option<ApprovalPolicy>,
     pub(crate) timeout_ms: Option<u64>,
     /// Variables of the device's environment that it gets besides the usual ones.
     #[serde(default)]
@@ -98,15 +98,15 @@ pub(crate) struct Selected {
     /// What it is called here.
     #[serde(rename = "as")]
     pub(crate) alias: Option<ToolName>,
-    risk: Option<Risk>,
-    approval: Option<Approval>,
+    risk: Option<ToolRisk>,
+    approval: Option<ApprovalPolicy>,
 }
 
 /// What can come of a tool, and who must be asked before.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Policy {
-    pub(crate) risk: Risk,
-    pub(crate) approval: Approval,
+    pub(crate) risk: ToolRisk,
+    pub(crate) approval: ApprovalPolicy,
 }
 
 /// Why a `tools.toml` is of no use.
@@ -263,12 +263,12 @@ impl Selected {
 
 impl Policy {
     /// Of what nothing is said can come what can be undone, and who is asked goes by what can come of it.
-    fn of(risk: Option<Risk>, approval: Option<Approval>) -> Self {
-        let risk = risk.unwrap_or(Risk::Medium);
+    fn of(risk: Option<ToolRisk>, approval: Option<ApprovalPolicy>) -> Self {
+        let risk = risk.unwrap_or(ToolRisk::Medium);
         let usual = match risk {
-            Risk::Low => Approval::Allow,
-            Risk::Medium => Approval::AskOncePerRun,
-            Risk::High | Risk::Critical => Approval::AlwaysAsk,
+            ToolRisk::Low => ApprovalPolicy::Allow,
+            ToolRisk::Medium => ApprovalPolicy::AskOncePerRun,
+            ToolRisk::High | ToolRisk::Critical => ApprovalPolicy::AlwaysAsk,
         };
         Self { risk, approval: approval.unwrap_or(usual) }
     }

@@ -1,17 +1,21 @@
 //! What a tool of an MCP server answers, as it is said here.
 
-use protocol::relay::tool::{ToolContent, ToolPart, ToolResult};
+use protocol::relay::tool::{ToolCallResult, ToolContent, ToolPart};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};
 
 /// The same answer.
-pub(crate) fn of(result: CallToolResult) -> ToolResult {
+pub(crate) fn of(result: CallToolResult) -> ToolCallResult {
     let mut parts: Vec<_> = result.content.into_iter().map(part).collect();
     let content = match (parts.pop(), parts.is_empty()) {
         (Some(ToolPart::Text { text }), true) => ToolContent::Text(text),
         (last, _) => ToolContent::Parts(parts.into_iter().chain(last).collect()),
     };
-    ToolResult { content, structured: result.structured_content, is_error: result.is_error.unwrap_or(false) }
+    ToolCallResult {
+        content,
+        structured: result.structured_content,
+        is_error: result.is_error.unwrap_or(false),
+    }
 }
 
 fn part(block: ContentBlock) -> ToolPart {

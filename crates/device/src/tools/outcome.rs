@@ -2,7 +2,7 @@
 
 use protocol::relay::{
     Code, Json, RelayError,
-    tool::{ToolContent, ToolResult},
+    tool::{ToolCallResult, ToolContent},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,8 +17,8 @@ pub(crate) const TEXT_BYTES_MAX: usize = 128 << 10;
 ///
 /// # Errors
 /// `provider_error` if it does not.
-pub(crate) fn bounded(result: &ToolResult) -> Result<Json, RelayError> {
-    let json = Json::of(result);
+pub(crate) fn bounded(result: &ToolCallResult) -> Result<Json, RelayError> {
+    let json = Json::from_value(result);
     let actual = json.as_str().len();
     if actual <= RESULT_BYTES_MAX {
         return Ok(json);
@@ -29,18 +29,18 @@ pub(crate) fn bounded(result: &ToolResult) -> Result<Json, RelayError> {
 }
 
 /// An answer that is a text, of which `seen` bytes were written in all.
-pub(crate) fn text(bytes: &[u8], seen: u64, is_error: bool) -> ToolResult {
+pub(crate) fn text(bytes: &[u8], seen: u64, is_error: bool) -> ToolCallResult {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(TEXT_BYTES_MAX)]);
     // A character may be cut in two; what is no text may grow.
     let mut text = text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned();
     if seen > text.len() as u64 && bytes.len() > TEXT_BYTES_MAX {
         text.push_str(&format!("\n[cut: {seen} bytes in all]"));
     }
-    ToolResult { content: ToolContent::Text(text), structured: None, is_error }
+    ToolCallResult { content: ToolContent::Text(text), structured: None, is_error }
 }
 
 /// What a program wrote, if it is an answer as JSON.
-pub(crate) fn json(bytes: &[u8]) -> Option<ToolResult> {
+pub(crate) fn json(bytes: &[u8]) -> Option<ToolCallResult> {
     #[derive(Deserialize)]
     struct Said {
         content: ToolContent,
@@ -53,5 +53,5 @@ pub(crate) fn json(bytes: &[u8]) -> Option<ToolResult> {
         return None;
     }
     let Said { content, structured, is_error } = serde_json::from_str(text).ok()?;
-    Some(ToolResult { content, structured, is_error })
+    Some(ToolCallResult { content, structured, is_error })
 }

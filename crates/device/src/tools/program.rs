@@ -8,9 +8,9 @@ use std::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::relay::{
-    Accepted, Code, EventFrame, Family, Hello, Json, RelayError, Request, Side, ToolName,
-    method::{self, Method, Row},
-    tool::{CallTool, Registered, Rejected, ToolList, ToolResult, Unregistered},
+    Code, ConnectionSide, EventFrame, Family, Hello, Json, RelayAccepted, RelayError, Request, ToolName,
+    method::{self, MethodInfo, RelayMethod},
+    tool::{CallTool, RejectedTool, ToolCallResult, ToolList, ToolsRegistered, ToolsUnregistered},
 };
 use relay::{Ask, Handler, Peer, Refused, Reply};
 use serde_json::{Map, Value};
@@ -40,7 +40,7 @@ impl Program {
         (Self(Arc::clone(&inner)), Presence(inner))
     }
 
-    fn register(&self, list: &ToolList) -> Result<Registered, RelayError> {
+    fn register(&self, list: &ToolList) -> Result<ToolsRegistered, RelayError> {
         let (Some(source), Some(peer)) = (self.0.source.get(), self.0.peer.get()) else { return Err(gone()) };
         let (tools, mut rejected) = list.read();
         let mut offered: Vec<Offered> = Vec::new();
@@ -50,7 +50,7 @@ impl Program {
                 offered.push((tool, Arc::new(used)));
             } else {
                 let reason = "its `capability` is not `tools`".into();
-                rejected.push(Rejected { name: tool.name.into(), reason });
+                rejected.push(RejectedTool { name: tool.name.into(), reason });
             }
         }
         let mut said = self.0.shelf.put(source, offered);
@@ -82,7 +82,7 @@ impl Handler for Program {
         let source = self.0.shelf.source(format!("program {}", offer.client_id));
         // A second hello does not come this far.
         let _ = self.0.source.set(source);
-        let accepted = Accepted {
+        let accepted = RelayAccepted {
             connection_id: "local".into(),
             accepted_capabilities: vec![Family::Tools],
             accepted_roots: None,
@@ -90,18 +90,18 @@ impl Handler for Program {
             flow: None,
             extensions: Vec::new(),
         };
-        Json::of(&accepted).read().map_err(|_| Refused("it could not be accepted".into()))
+        Json::from_value(&accepted).read().map_err(|_| Refused("it could not be accepted".into()))
     }
 
     async fn request(&self, request: Request, _: &mut Reply) -> Result<Json, RelayError> {
         match request.method.as_str() {
-            "tool.register" => {
-                self.register(&method::ToolRegister::params(&request.params)?).map(|said| Json::of(&said))
-            }
+            "tool.register" => self
+                .register(&method::ToolRegister::params(&request.params)?)
+                .map(|said| Json::from_value(&said)),
             "tool.unregister" => {
                 let names = method::ToolUnregister::params(&request.params)?.names;
                 let source = self.0.source.get().ok_or_else(gone)?;
-                Ok(Json::of(&Unregistered { unregistered: self.0.shelf.take(source, &names) }))
+                Ok(Json::from_value(&ToolsUnregistered { unregistered: self.0.shelf.take(source, &names) }))
             }
             other => Err(refused(other)),
         }
@@ -111,9 +111,9 @@ impl Handler for Program {
 }
 
 fn refused(name: &str) -> RelayError {
-    let (code, why) = match Row::find(name) {
+    let (code, why) = match MethodInfo::find(name) {
         None => (Code::UnknownMethod, "unknown method"),
-        Some(row) if row.asked_by == Side::Runtime => {
+        Some(row) if row.requested_by == ConnectionSide::Runtime => {
             (Code::InvalidRequest, "only runtimes send this method")
         }
         Some(_) => (Code::CapabilityUnavailable, "this socket accepts tools only"),
@@ -129,9 +129,9 @@ struct OfProgram {
 
 #[async_trait]
 impl Tool for OfProgram {
-    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolResult, RelayError> {
+    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolCallResult, RelayError> {
         let params = CallTool { name: self.name.clone(), arguments: call.arguments, call_id: None };
-        let mut ask = Ask::new(method::ToolCall::ROW.name, Json::of(&params)).within(wait());
+        let mut ask = Ask::new(method::ToolCall::INFO.name, Json::from_value(&params)).within(wait());
         if let Some(context) = call.context {
             ask = ask.context(context);
         }

@@ -5,10 +5,10 @@ use std::{collections::HashMap, sync::Arc};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use protocol::relay::{
-    self as wire, Accepted, Approval, Capabilities, Code, Context, Event, EventFrame, Family, Json,
-    RelayError, Request, Row, ToolName,
-    method::{self, Method},
-    tool::{CallTool, Registered, ToolDescriptor, ToolList, Unregistration},
+    self as wire, ApprovalPolicy, Code, DeviceCapabilities, EventFrame, Family, Json, MethodInfo,
+    RelayAccepted, RelayContext, RelayError, RelayEvent, Request, ToolName,
+    method::{self, RelayMethod},
+    tool::{CallTool, ToolDescriptor, ToolList, ToolsRegistered, UnregisterTools},
 };
 use relay::{Ask, Peer, Reply};
 use tokio::sync::Semaphore;
@@ -63,7 +63,7 @@ impl Tools {
             .with("limit", USES_MAX));
         };
         // What the request may touch is between the relay server and the device.
-        let context = request.context.map(|context| Context { terms: None, ..context });
+        let context = request.context.map(|context| RelayContext { terms: None, ..context });
         let answer = placed.tool.call(Use { arguments: call.arguments, context }, cancel).await;
         // Whatever came of it: it was cancelled, and that is what whoever asked expects to hear.
         if cancel.is_cancelled() && !matches!(&answer, Err(error) if error.code == Code::Cancelled) {
@@ -79,23 +79,24 @@ impl Provider for Tools {
         Family::Tools
     }
 
-    fn offer(&self, capabilities: &mut Capabilities) {
-        capabilities.tools = Some(wire::Tools { enabled: true, tool_count: self.shelf.len() as u64 });
+    fn offer(&self, capabilities: &mut DeviceCapabilities) {
+        capabilities.tools =
+            Some(wire::ToolCapability { enabled: true, tool_count: self.shelf.len() as u64 });
     }
 
     fn look(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: &Request,
         cancel: &CancellationToken,
     ) -> Result<Look, RelayError> {
-        if row.name != method::ToolCall::ROW.name {
+        if row.name != method::ToolCall::INFO.name {
             return Ok(Look::default());
         }
         let call = method::ToolCall::params(&request.params)?;
         let placed = self.find(&call)?;
         let approval = placed.descriptor.approval_policy;
-        if approval == Approval::Block {
+        if approval == ApprovalPolicy::Block {
             return Ok(Look { approval, ..Look::default() });
         }
         let kept = match call.call_id {
@@ -115,13 +116,13 @@ impl Provider for Tools {
 
     async fn request(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: Request,
         reply: &mut Reply,
         _: &Visit,
     ) -> Result<Json, RelayError> {
         match row.name {
-            "tool.list" => Ok(Json::of(&ToolList::of(&self.shelf.descriptors()))),
+            "tool.list" => Ok(Json::from_value(&ToolList::from_tools(&self.shelf.descriptors()))),
             "tool.call" => self.call(request, reply.token()).await,
             "tool.cancel" => {
                 let cancel = method::ToolCancel::params(&request.params)?;
@@ -134,7 +135,7 @@ impl Provider for Tools {
 
     /// Registers the tools with the relay server, and tells it whenever there are others.
     async fn speak(&self, peer: &Peer) {
-        let accepted = peer.accepted().await.ok().and_then(|accepted| accepted.read::<Accepted>().ok());
+        let accepted = peer.accepted().await.ok().and_then(|accepted| accepted.read::<RelayAccepted>().ok());
         if !accepted.is_some_and(|accepted| accepted.accepted_capabilities.contains(&Family::Tools)) {
             return;
         }
@@ -162,12 +163,12 @@ async fn unregister(peer: &Peer, names: Vec<ToolName>) {
     if names.is_empty() {
         return;
     }
-    let gone = Unregistration { names };
-    let ask = Ask::new(method::ToolUnregister::ROW.name, Json::of(&gone));
+    let gone = UnregisterTools { names };
+    let ask = Ask::new(method::ToolUnregister::INFO.name, Json::from_value(&gone));
     // Who answers it tells the others.
     if let Err(error) = peer.request(ask).await.outcome().await {
         warn!(%error, "the hub does not support tool.unregister; sending an event instead");
-        say(peer, &Event::ToolUnregistered(gone)).await;
+        say(peer, &RelayEvent::ToolUnregistered(gone)).await;
     }
 }
 
@@ -175,11 +176,11 @@ async fn register(peer: &Peer, tools: &[ToolDescriptor]) {
     if tools.is_empty() {
         return;
     }
-    let list = ToolList::of(tools);
-    let ask = Ask::new(method::ToolRegister::ROW.name, Json::of(&list));
+    let list = ToolList::from_tools(tools);
+    let ask = Ask::new(method::ToolRegister::INFO.name, Json::from_value(&list));
     let answer = peer.request(ask).await.outcome().await;
     match answer.and_then(|answer| method::ToolRegister::result(&answer)) {
-        Ok(Registered { registered, rejected }) => {
+        Ok(ToolsRegistered { registered, rejected }) => {
             info!(count = registered.len(), "registered tools");
             for rejected in rejected {
                 warn!(tool = rejected.name, reason = rejected.reason, "the hub rejected a tool");
@@ -187,12 +188,12 @@ async fn register(peer: &Peer, tools: &[ToolDescriptor]) {
         }
         Err(error) => {
             warn!(%error, "the hub does not support tool.register; sending an event instead");
-            say(peer, &Event::ToolRegistered(list)).await;
+            say(peer, &RelayEvent::ToolRegistered(list)).await;
         }
     }
 }
 
-async fn say(peer: &Peer, event: &Event) {
+async fn say(peer: &Peer, event: &RelayEvent) {
     let EventFrame { event, payload } = EventFrame::from(event);
     // If the connection is lost that is told elsewhere.
     let _ = peer.event(event, payload).await;
@@ -218,7 +219,7 @@ struct Going {
 impl Uses {
     fn begin(
         &self,
-        context: Option<&Context>,
+        context: Option<&RelayContext>,
         call: String,
         cancel: &CancellationToken,
     ) -> Result<Going, RelayError> {
@@ -237,7 +238,7 @@ impl Uses {
     }
 
     /// What is unknown or has ended is not there to be cancelled, as it is with a `cancel` frame.
-    fn cancel(&self, context: Option<&Context>, call: &str) {
+    fn cancel(&self, context: Option<&RelayContext>, call: &str) {
         if let Some(cancel) = self.0.lock().get(&UseId::new(context, call.into())) {
             cancel.cancel();
         }
@@ -245,7 +246,7 @@ impl Uses {
 }
 
 impl UseId {
-    fn new(context: Option<&Context>, call: String) -> Self {
+    fn new(context: Option<&RelayContext>, call: String) -> Self {
         Self { session: context.and_then(|context| context.session_id.clone()), call }
     }
 }

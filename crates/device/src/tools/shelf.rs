@@ -10,7 +10,7 @@ use std::{
 
 use protocol::relay::{
     Json, ToolName,
-    tool::{Registered, Rejected, ToolDescriptor},
+    tool::{RejectedTool, ToolDescriptor, ToolsRegistered},
 };
 use relay::tool_schema::ToolSchema;
 use sha2::{Digest, Sha256};
@@ -76,12 +76,12 @@ impl Shelf {
     }
 
     /// Puts tools on the shelf. One that is there of the same source is replaced.
-    pub(crate) fn put(&self, source: &Source, offered: Vec<Offered>) -> Registered {
+    pub(crate) fn put(&self, source: &Source, offered: Vec<Offered>) -> ToolsRegistered {
         self.change(source, offered, |_| false)
     }
 
     /// Puts tools on the shelf, and takes away all others of the same source.
-    pub(crate) fn replace(&self, source: &Source, offered: Vec<Offered>) -> Registered {
+    pub(crate) fn replace(&self, source: &Source, offered: Vec<Offered>) -> ToolsRegistered {
         let names: BTreeSet<_> = offered.iter().map(|(descriptor, _)| descriptor.name.clone()).collect();
         self.change(source, offered, |name| !names.contains(name))
     }
@@ -134,10 +134,15 @@ impl Shelf {
         Changes(self.0.tools.subscribe())
     }
 
-    fn change(&self, source: &Source, offered: Vec<Offered>, drop: impl Fn(&ToolName) -> bool) -> Registered {
+    fn change(
+        &self,
+        source: &Source,
+        offered: Vec<Offered>,
+        drop: impl Fn(&ToolName) -> bool,
+    ) -> ToolsRegistered {
         // Schemas are made ready before anybody has to wait.
         let ready: Vec<_> = offered.into_iter().map(|offered| Placed::new(source, offered)).collect();
-        let mut said = Registered::default();
+        let mut said = ToolsRegistered::default();
         self.0.tools.send_if_modified(|tools| {
             let before: Vec<_> = tools.fingerprints();
             tools.placed.retain(|name, placed| placed.source != *source || !drop(name));
@@ -175,9 +180,9 @@ impl Tools {
         self.placed.values().map(|placed| placed.fingerprint.clone()).collect()
     }
 
-    fn place(&mut self, placed: Placed) -> Result<ToolName, Rejected> {
+    fn place(&mut self, placed: Placed) -> Result<ToolName, RejectedTool> {
         let name = placed.descriptor.name.clone();
-        let rejected = |reason: &str| Rejected { name: name.to_string(), reason: reason.into() };
+        let rejected = |reason: &str| RejectedTool { name: name.to_string(), reason: reason.into() };
         let others = |other: &&Arc<Placed>| other.descriptor.name != name;
         let is_taken = self.placed.get(&name).is_some_and(|other| other.source != placed.source)
             || self.kept.get(&name).is_some_and(|source| *source != placed.source);
@@ -197,11 +202,11 @@ impl Tools {
 }
 
 impl Placed {
-    fn new(source: &Source, (descriptor, tool): Offered) -> Result<Self, Rejected> {
-        let rejected = |reason: String| Rejected { name: descriptor.name.to_string(), reason };
+    fn new(source: &Source, (descriptor, tool): Offered) -> Result<Self, RejectedTool> {
+        let rejected = |reason: String| RejectedTool { name: descriptor.name.to_string(), reason };
         let schema =
             ToolSchema::new(&descriptor.input_schema).map_err(|error| rejected(error.to_string()))?;
-        let said = Json::of(&descriptor);
+        let said = Json::from_value(&descriptor);
         let fingerprint =
             Sha256::new().chain_update(&source.label).chain_update([0]).chain_update(said.as_str());
         let fingerprint = fingerprint.finalize().iter().map(|byte| format!("{byte:02x}")).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::relay::{Code, Context, RelayError, tool::ToolResult};
+use protocol::relay::{Code, RelayContext, RelayError, tool::ToolCallResult};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ pub(crate) trait Tool: Send + Sync {
     ///
     /// # Errors
     /// What the other side is to hear.
-    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolResult, RelayError>;
+    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolCallResult, RelayError>;
 }
 
 /// One use of a tool.
@@ -29,7 +29,7 @@ pub(crate) struct Use {
     /// What for; it fits the schema of the tool.
     pub(crate) arguments: Map<String, Value>,
     /// For whom.
-    pub(crate) context: Option<Context>,
+    pub(crate) context: Option<RelayContext>,
 }
 
 pub(crate) fn cancelled() -> RelayError {

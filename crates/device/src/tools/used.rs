@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use protocol::relay::{Code, RelayError, tool::ToolResult};
+use protocol::relay::{Code, RelayError, tool::ToolCallResult};
 use rmcp::{
     RoleClient,
     model::{CallToolRequestParams, CallToolResponse, ErrorCode},
@@ -32,7 +32,7 @@ pub(crate) struct OfServer {
 
 #[async_trait]
 impl Tool for OfServer {
-    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolResult, RelayError> {
+    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolCallResult, RelayError> {
         let params = CallToolRequestParams::new(self.name.clone()).with_arguments(call.arguments);
         // When it is dropped the server hears that it is cancelled.
         let asked = self.peer.call_tool_once(params);

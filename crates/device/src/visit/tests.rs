@@ -1,4 +1,4 @@
-use protocol::relay::Mode;
+use protocol::relay::RootMode;
 use serde_json::json;
 
 use super::*;
@@ -8,7 +8,7 @@ use crate::{
 };
 
 fn request(method: &str, path: &str) -> Request {
-    let params = Json::of(&json!({ "root_id": "main", "path": path }));
+    let params = Json::from_value(&json!({ "root_id": "main", "path": path }));
     Request { id: "1".into(), method: method.into(), params, context: None }
 }
 
@@ -18,7 +18,7 @@ async fn what_is_kept_of_a_request_is_bounded() {
     let directory = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(directory.path(), "laptop".parse().unwrap(), Kept::default()).unwrap();
     let virtual_path = "/workspace/main".parse().unwrap();
-    let roots = [Root { root_id: "main".parse().unwrap(), label: None, virtual_path, mode: Mode::Rw }];
+    let roots = [Root { root_id: "main".parse().unwrap(), label: None, virtual_path, mode: RootMode::Rw }];
     let usage = Usage::default();
     let long = "\u{1}".repeat(4000);
     let dots = format!("{}/..more{}", "x".repeat(512 - "/workspace/main//..".len()), "y".repeat(100));
@@ -26,7 +26,7 @@ async fn what_is_kept_of_a_request_is_bounded() {
         let mut visit = Visit::begin(&usage, Some(&ledger), &roots, &request(&"m".repeat(100_000), path));
         let running = serde_json::to_string(&usage.seen().running).unwrap();
         assert!(running.len() < 8 * 1024, "{}", running.len());
-        visit.allowed(Decision::Allowed).await.unwrap();
+        visit.allowed(PolicyDecision::Allowed).await.unwrap();
         visit.ended(&Ok(Json::empty())).await;
     }
     ledger.close().await;
@@ -34,7 +34,7 @@ async fn what_is_kept_of_a_request_is_bounded() {
     for (entry, path) in entries.iter().zip([&long, &long, &dots, &dots]) {
         assert!(entry.to_string().len() < 8 * 1024, "{}", entry.to_string().len());
         let whole = format!("/workspace/main/{path}");
-        let kept = serde_json::from_value::<AuditEntry>(entry.clone()).unwrap().virtual_path.unwrap();
+        let kept = serde_json::from_value::<RelayAuditEntry>(entry.clone()).unwrap().virtual_path.unwrap();
         assert!(whole.starts_with(kept.as_str()) && kept.as_str().len() > 500, "{kept}");
         let hash: String = Sha256::digest(&whole).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(entry["summary"]["path_sha256"], json!(hash));
@@ -51,7 +51,7 @@ async fn what_goes_on_is_seen_until_it_ends() {
     for is_dropped in [false, true] {
         let usage = Usage::default();
         let mut visit = Visit::begin(&usage, Some(&ledger), &[], &request("shell.start", ""));
-        visit.allowed(Decision::Allowed).await.unwrap();
+        visit.allowed(PolicyDecision::Allowed).await.unwrap();
         let lasting = visit.lasts();
         lasting.note("command_id", "cmd_1");
         if !is_dropped {

@@ -9,7 +9,8 @@ use device::{
     shell::{Config, Limits, OnDisconnect, Runtime, Sandbox, Shell, init},
 };
 use protocol::relay::{
-    Approval, Code, EventFrame, Hello, Json, Mode, Network, PROTOCOL, RelayError, Request, Root, ShellGrant,
+    ApprovalPolicy, Code, CommandNetwork, EventFrame, Hello, Json, PROTOCOL, RelayError, Request, Root,
+    RootMode, ShellGrant,
 };
 use relay::{Ask, Handler, Peer, Refused, Reply, Side, pair};
 use serde_json::{Map, Value, json};
@@ -73,7 +74,7 @@ struct Lent {
 
 impl Lent {
     async fn ask(&self, method: &'static str, params: Value) -> Result<Json, RelayError> {
-        self.peer.request(Ask::new(method, Json::of(&params))).await.outcome().await
+        self.peer.request(Ask::new(method, Json::from_value(&params))).await.outcome().await
     }
 
     /// Starts a command in the background and returns its id.
@@ -89,7 +90,7 @@ async fn lend(directory: &Path, expected: Runtime) -> anyhow::Result<Lent> {
         root_id: "main".parse()?,
         label: None,
         virtual_path: "/workspace/main".parse()?,
-        mode: Mode::Rw,
+        mode: RootMode::Rw,
     };
     let sandbox = match expected {
         Runtime::Sandboxed => Some(Sandbox::new(&std::env::current_exe()?)?),
@@ -99,8 +100,8 @@ async fn lend(directory: &Path, expected: Runtime) -> anyhow::Result<Lent> {
         lends: ShellGrant {
             cwd: None,
             env: Vec::new(),
-            network: Network::None,
-            approval_policy: Approval::Allow,
+            network: CommandNetwork::None,
+            approval_policy: ApprovalPolicy::Allow,
             runtime_max_ms: None,
             output_limit_bytes: None,
             unsandboxed: sandbox.is_none(),

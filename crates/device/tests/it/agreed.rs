@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use device::{Answer, Consent, Device, Fileops, Provider, Roots, Rules, Run, Subject};
-use protocol::relay::{Approval, Code, Context, Json, Mode, RelayError};
+use protocol::relay::{ApprovalPolicy, Code, Json, RelayContext, RelayError, RootMode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::within;
@@ -23,12 +23,12 @@ struct Laptop {
 }
 
 impl Laptop {
-    async fn new(approval: Approval, says: Answer) -> Self {
+    async fn new(approval: ApprovalPolicy, says: Answer) -> Self {
         let home = tempfile::tempdir().unwrap();
         let owner = Owner::saying(says);
         let lent = ["main", "other"].map(|id| {
             std::fs::create_dir(home.path().join(id)).unwrap();
-            (root(id, Mode::Rw), home.path().join(id))
+            (root(id, RootMode::Rw), home.path().join(id))
         });
         let files = Fileops::new(Arc::new(Roots::open(lent).unwrap()));
         let mut config = config(Kind::Local);
@@ -40,21 +40,21 @@ impl Laptop {
         Self { home, lent: Lent::connect(device).await, owner }
     }
 
-    async fn ask(&self, context: Context, method: &str, params: Value) -> Result<Value, RelayError> {
-        let call = self.lent.call(method, Json::of(&params), Some(context)).await;
+    async fn ask(&self, context: RelayContext, method: &str, params: Value) -> Result<Value, RelayError> {
+        let call = self.lent.call(method, Json::from_value(&params), Some(context)).await;
         within(SOON, call.outcome()).await.map(|json| json.read().unwrap())
     }
 
     /// Whether the owner is asked about this.
-    async fn is_asked(&self, context: Context, method: &str, params: Value) -> bool {
+    async fn is_asked(&self, context: RelayContext, method: &str, params: Value) -> bool {
         let before = self.owner.count();
         self.ask(context, method, params).await.unwrap();
         self.owner.count() > before
     }
 }
 
-fn context(workspace: &str, run: &str) -> Context {
-    Context { workspace_id: Some(workspace.into()), run_id: Some(run.into()), ..Context::default() }
+fn context(workspace: &str, run: &str) -> RelayContext {
+    RelayContext { workspace_id: Some(workspace.into()), run_id: Some(run.into()), ..RelayContext::default() }
 }
 
 fn write(root: &str, path: &str) -> Value {
@@ -64,7 +64,7 @@ fn write(root: &str, path: &str) -> Value {
 /// relay-143: "an approval applies to the exact arguments shown"; that for once is for nothing else.
 #[tokio::test]
 async fn what_is_allowed_once_is_asked_about_again() {
-    for approval in [Approval::AskOnce, Approval::AskOncePerRun, Approval::AlwaysAsk] {
+    for approval in [ApprovalPolicy::AskOnce, ApprovalPolicy::AskOncePerRun, ApprovalPolicy::AlwaysAsk] {
         let laptop = Laptop::new(approval, Answer::Once).await;
         for _ in 0..2 {
             assert!(
@@ -80,7 +80,7 @@ async fn what_is_allowed_once_is_asked_about_again() {
 /// relay-143: `ask_once` is for one method in one root, in one workspace.
 #[tokio::test]
 async fn an_agreement_about_files_is_for_a_method_in_a_root() {
-    let laptop = Laptop::new(Approval::AskOnce, Answer::Remember).await;
+    let laptop = Laptop::new(ApprovalPolicy::AskOnce, Answer::Remember).await;
     for (workspace, method, params, expected) in [
         ("w", "file.write", write("main", "a"), true),
         ("w", "file.write", write("main", "b"), false),
@@ -98,7 +98,7 @@ async fn an_agreement_about_files_is_for_a_method_in_a_root() {
 /// relay-143: `ask_once` of commands is for the very same one: what is run, where, with what and how.
 #[tokio::test]
 async fn an_agreement_about_a_command_is_for_the_same_one() {
-    let laptop = Laptop::new(Approval::AskOnce, Answer::Remember).await;
+    let laptop = Laptop::new(ApprovalPolicy::AskOnce, Answer::Remember).await;
     std::fs::create_dir(laptop.home.path().join("main/below")).unwrap();
     for (params, expected) in [
         (json!({ "command": "true", "cwd": "/workspace/main" }), true),
@@ -124,8 +124,8 @@ async fn an_agreement_about_a_command_is_for_the_same_one() {
 /// relay-143: `ask_once_per_run` is for the run, or else for the session; who names neither is asked each time.
 #[tokio::test]
 async fn an_agreement_for_a_run_is_for_that_run() {
-    let laptop = Laptop::new(Approval::AskOncePerRun, Answer::Remember).await;
-    let session = |id: &str| Context { session_id: Some(id.into()), ..Context::default() };
+    let laptop = Laptop::new(ApprovalPolicy::AskOncePerRun, Answer::Remember).await;
+    let session = |id: &str| RelayContext { session_id: Some(id.into()), ..RelayContext::default() };
     for (context, expected) in [
         (context("w", "1"), true),
         (context("w", "1"), false),
@@ -133,8 +133,8 @@ async fn an_agreement_for_a_run_is_for_that_run() {
         (session("1"), true),
         (session("1"), false),
         (session("2"), true),
-        (Context::default(), true),
-        (Context::default(), true),
+        (RelayContext::default(), true),
+        (RelayContext::default(), true),
     ] {
         let said = format!("{context:?}");
         assert_eq!(laptop.is_asked(context, "file.write", write("main", "a")).await, expected, "{said}");
@@ -148,7 +148,7 @@ async fn an_agreement_for_a_run_is_for_that_run() {
 /// The owner is told where a command runs that does not say so, and is not asked about one that would be refused.
 #[tokio::test]
 async fn a_command_is_looked_at_before_the_owner_is_asked() {
-    let laptop = Laptop::new(Approval::AskOnce, Answer::Remember).await;
+    let laptop = Laptop::new(ApprovalPolicy::AskOnce, Answer::Remember).await;
     for params in [
         json!({ "command": "true", "argv": ["true"] }),
         json!({ "command": "true", "cwd": "/workspace/nowhere" }),

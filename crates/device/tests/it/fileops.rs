@@ -13,7 +13,7 @@ mod watch;
 use std::{path::PathBuf, sync::Arc};
 
 use device::{Consent, Device, Fileops, Roots};
-use protocol::relay::{Mode, Root};
+use protocol::relay::{Root, RootMode};
 
 use crate::support::Lent;
 
@@ -39,8 +39,8 @@ impl World {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
         std::fs::write(dir.path().join("outside/secret"), "secret").unwrap();
-        let roots =
-            [("main", Mode::Rw), ("docs", Mode::Ro)].map(|(id, mode)| (root(id, mode), dir.path().join(id)));
+        let roots = [("main", RootMode::Rw), ("docs", RootMode::Ro)]
+            .map(|(id, mode)| (root(id, mode), dir.path().join(id)));
         let device = device(roots);
         Self { lent: Lent::connect(device.clone()).await, device, dir }
     }
@@ -80,7 +80,7 @@ fn device(roots: impl IntoIterator<Item = (Root, PathBuf)>) -> Device {
     Device::new(vec![Box::new(Fileops::new(roots))], Consent::default())
 }
 
-pub(crate) fn root(id: &str, mode: Mode) -> Root {
+pub(crate) fn root(id: &str, mode: RootMode) -> Root {
     Root {
         root_id: id.parse().unwrap(),
         label: None,

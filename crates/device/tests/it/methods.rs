@@ -6,7 +6,7 @@ use device::{
     Consent, Device, Fileops,
     tools::{Shelf, Tools},
 };
-use protocol::relay::{Code, Family, METHODS, Side};
+use protocol::relay::{Code, ConnectionSide, Family, METHODS};
 use serde_json::json;
 
 use crate::{
@@ -26,8 +26,8 @@ async fn every_method_is_known() {
     let lent = Lent::connect(device).await;
     for row in &METHODS {
         let code = lent.ask_any(row.name, json!({})).await.err().map(|error| error.code);
-        let expected = match (row.asked_by, row.family) {
-            (Side::Provider, _) => Some(Code::InvalidRequest),
+        let expected = match (row.requested_by, row.family) {
+            (ConnectionSide::Provider, _) => Some(Code::InvalidRequest),
             (_, Family::Resources | Family::Artifacts | Family::Computer) => {
                 Some(Code::CapabilityUnavailable)
             }

@@ -11,8 +11,8 @@ use device::Device;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Accepted, Code, Context, EventFrame, Family, Hello, Json, Method, PROTOCOL, Packet, RelayError, Request,
-    Row, Terms,
+    Code, EventFrame, Family, Hello, Json, MethodInfo, PROTOCOL, Packet, RelayAccepted, RelayContext,
+    RelayError, RelayMethod, Request, RequestLimits,
 };
 use relay::{Ask, Call, CloseCode, Handler, Limits, Lost, Peer, Pipe, Refused, Reply, Side, Transport, pair};
 use serde_json::{Map, Value};
@@ -45,7 +45,7 @@ impl Lent {
 
     /// Connects a device to a hub that accepts it for this, and lets it speak.
     pub(crate) async fn connect_for(device: Device, families: Vec<Family>) -> Self {
-        let accepted = Accepted {
+        let accepted = RelayAccepted {
             connection_id: "conn_1".into(),
             accepted_capabilities: families,
             accepted_roots: None,
@@ -85,32 +85,32 @@ impl Lent {
     }
 
     /// What comes of asking.
-    pub(crate) async fn ask<M: Method>(&self, params: &M::Params) -> Result<M::Result, RelayError> {
-        let outcome = self.call(M::ROW.name, Json::of(params), None).await.outcome();
+    pub(crate) async fn ask<M: RelayMethod>(&self, params: &M::Params) -> Result<M::Result, RelayError> {
+        let outcome = self.call(M::INFO.name, Json::from_value(params), None).await.outcome();
         within(SOON, outcome).await.map(|json| M::result(&json).unwrap())
     }
 
     /// The same, with parameters that need not be right.
     pub(crate) async fn ask_any(&self, method: &str, params: Value) -> Result<Value, RelayError> {
-        let outcome = self.call(method, Json::of(&params), None).await.outcome();
+        let outcome = self.call(method, Json::from_value(&params), None).await.outcome();
         within(SOON, outcome).await.map(|json| json.read().unwrap())
     }
 
     /// The same, under terms that the hub sets.
     pub(crate) async fn ask_under(
         &self,
-        terms: Terms,
+        terms: RequestLimits,
         method: &str,
         params: Value,
     ) -> Result<Value, RelayError> {
-        let context = Context { terms: Some(terms), ..Context::default() };
-        let outcome = self.call(method, Json::of(&params), Some(context)).await.outcome();
+        let context = RelayContext { terms: Some(terms), ..RelayContext::default() };
+        let outcome = self.call(method, Json::from_value(&params), Some(context)).await.outcome();
         within(SOON, outcome).await.map(|json| json.read().unwrap())
     }
 
     /// A request that goes on: what it streams, and what comes of it. Dropped, it is cancelled.
-    pub(crate) async fn call(&self, method: &str, params: Json, context: Option<Context>) -> Call {
-        assert!(Row::find(method).is_some(), "there is no method {method}");
+    pub(crate) async fn call(&self, method: &str, params: Json, context: Option<RelayContext>) -> Call {
+        assert!(MethodInfo::find(method).is_some(), "there is no method {method}");
         let ask = Ask::new(method, params).within(Duration::from_secs(600));
         let ask = match context {
             Some(context) => ask.context(context),

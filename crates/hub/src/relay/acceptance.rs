@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use protocol::relay::{Approval, Family, Grant, Network, Offer, Root, RootId, ShellGrant, Terms};
+use protocol::relay::{
+    ApprovalPolicy, CommandNetwork, DeviceOffer, Family, Grant, RequestLimits, Root, RootId, ShellGrant,
+};
 
 /// What the `runtime` of a shell begins with that has a sandbox.
 const SANDBOXED: &str = "sandboxed";
@@ -55,7 +57,7 @@ impl Allowed {
     }
 
     /// What of an offer is accepted; `shell` is what its commands run in.
-    pub(crate) fn of(&self, offer: &Offer, shell: Option<&str>) -> Self {
+    pub(crate) fn of(&self, offer: &DeviceOffer, shell: Option<&str>) -> Self {
         let offered =
             Self { families: offer.families.clone(), roots: offer.roots.clone(), shell: self.shell.clone() };
         let mut accepted = self.and(&offered).in_sandbox(shell);
@@ -114,8 +116,8 @@ impl Allowed {
     }
 
     /// What a device is told that a request may touch.
-    pub(crate) fn terms(&self) -> Terms {
-        Terms { roots: self.roots.clone(), shell: self.shell.clone() }
+    pub(crate) fn terms(&self) -> RequestLimits {
+        RequestLimits { roots: self.roots.clone(), shell: self.shell.clone() }
     }
 }
 
@@ -129,8 +131,8 @@ fn unsaid() -> ShellGrant {
     ShellGrant {
         cwd: None,
         env: Vec::new(),
-        network: Network::None,
-        approval_policy: Approval::AlwaysAsk,
+        network: CommandNetwork::None,
+        approval_policy: ApprovalPolicy::AlwaysAsk,
         runtime_max_ms: None,
         output_limit_bytes: None,
         unsandboxed: false,

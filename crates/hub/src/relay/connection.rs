@@ -15,9 +15,9 @@ use protocol::{
     TokenId, WorkspaceName,
     lending::{CapabilityState, DeviceConnection, DeviceStatus, RelayCall},
     relay::{
-        Accepted, ClientId, Event, EventFrame, Family, Json, Method, Offer, Pause, RelayError, Row, State,
-        ToolName, method,
-        tool::{Registered, Rejected, ToolDescriptor, ToolList},
+        Availability, ClientId, DeviceOffer, EventFrame, Family, Json, MethodInfo, ProviderPauseChanged,
+        RelayAccepted, RelayError, RelayEvent, RelayMethod, ToolName, method,
+        tool::{RejectedTool, ToolDescriptor, ToolList, ToolsRegistered},
     },
 };
 use relay::{Ask, Peer, tool_schema::ToolSchema};
@@ -54,11 +54,11 @@ pub(crate) struct Connection {
     pub(crate) instance_id: String,
     pub(crate) since: Timestamp,
     pub(crate) peer: Peer,
-    pub(crate) offer: Offer,
+    pub(crate) offer: DeviceOffer,
     /// What its commands run in.
     pub(crate) shell: Option<String>,
     accepted: RwLock<Arc<Allowed>>,
-    states: Mutex<BTreeMap<Family, State>>,
+    states: Mutex<BTreeMap<Family, Availability>>,
     permissions: Mutex<BTreeMap<Family, CancellationToken>>,
     paused: AtomicBool,
     places: Arc<Semaphore>,
@@ -85,7 +85,7 @@ pub(crate) struct Who {
 impl Connection {
     pub(crate) fn new(
         (id, who, peer): (String, Who, Peer),
-        (offer, shell): (Offer, Option<String>),
+        (offer, shell): (DeviceOffer, Option<String>),
         accepted: Arc<Allowed>,
     ) -> Self {
         let Who { client_id, workspace, token, instance_id } = who;
@@ -122,8 +122,8 @@ impl Connection {
     }
 
     /// What it is told that it is accepted for.
-    pub(crate) fn acceptance(id: &str, allowed: &Allowed) -> Accepted {
-        Accepted {
+    pub(crate) fn acceptance(id: &str, allowed: &Allowed) -> RelayAccepted {
+        RelayAccepted {
             connection_id: id.to_owned(),
             accepted_capabilities: allowed.families.iter().copied().collect(),
             accepted_roots: Some(allowed.roots.clone()),
@@ -134,8 +134,8 @@ impl Connection {
     }
 
     /// Whether a method can be used now, apart from what is granted; if not, why.
-    pub(crate) fn is_available(&self, row: &Row) -> Result<(), &'static str> {
-        if self.paused.load(Relaxed) && !row.goes_on() {
+    pub(crate) fn is_available(&self, row: &MethodInfo) -> Result<(), &'static str> {
+        if self.paused.load(Relaxed) && !row.controls_running_operation() {
             return Err("the device's owner has paused it");
         }
         match self.states.lock().get(&row.family) {
@@ -158,8 +158,9 @@ impl Connection {
     /// Ends what goes on in families that the device has lost the permission for.
     pub(crate) fn drop_what_is_lost(&self) {
         let states = self.states.lock();
-        let lost =
-            states.iter().filter(|(_, state)| matches!(state, State::Revoked | State::PermissionRequired));
+        let lost = states
+            .iter()
+            .filter(|(_, state)| matches!(state, Availability::Revoked | Availability::PermissionRequired));
         let mut permissions = self.permissions.lock();
         for (family, _) in lost {
             if let Some(permission) = permissions.remove(family) {
@@ -179,13 +180,13 @@ impl Connection {
     }
 
     /// Takes tools; which were, and which were not.
-    pub(crate) fn add_tools(&self, list: &ToolList) -> Registered {
+    pub(crate) fn add_tools(&self, list: &ToolList) -> ToolsRegistered {
         put(&mut self.tools.write(), list)
     }
 
     /// Asks for the tools that there are; the device tells of each change.
     pub(crate) async fn learn_tools(&self) -> Result<(), RelayError> {
-        let asked = self.peer.request(Ask::new(method::ToolList::ROW.name, Json::empty())).await;
+        let asked = self.peer.request(Ask::new(method::ToolList::INFO.name, Json::empty())).await;
         let list = method::ToolList::result(&asked.outcome().await?)?;
         // All at once: what is asked meanwhile finds what there was or what there is.
         let mut known = BTreeMap::new();
@@ -214,19 +215,19 @@ impl Connection {
         changes
     }
 
-    fn take(&self, event: &Event) -> bool {
+    fn take(&self, event: &RelayEvent) -> bool {
         match event {
-            Event::CapabilityUpdated(updated) => {
+            RelayEvent::CapabilityUpdated(updated) => {
                 self.states.lock().insert(updated.capability, updated.state);
                 return true;
             }
-            Event::ProviderPaused(Pause { .. }) => self.paused.store(true, Relaxed),
-            Event::ProviderResumed(Pause { .. }) => self.paused.store(false, Relaxed),
-            Event::ToolRegistered(list) => drop(self.add_tools(list)),
-            Event::ToolUnregistered(gone) => drop(self.remove_tools(&gone.names)),
-            Event::ArtifactUploaded(_) | Event::ResourceUpdated(_) => {}
+            RelayEvent::ProviderPaused(ProviderPauseChanged { .. }) => self.paused.store(true, Relaxed),
+            RelayEvent::ProviderResumed(ProviderPauseChanged { .. }) => self.paused.store(false, Relaxed),
+            RelayEvent::ToolRegistered(list) => drop(self.add_tools(list)),
+            RelayEvent::ToolUnregistered(gone) => drop(self.remove_tools(&gone.names)),
+            RelayEvent::ArtifactUploaded(_) | RelayEvent::ResourceUpdated(_) => {}
             // Only the other side says these.
-            Event::Accepted(_) | Event::StreamCredit(_) => {}
+            RelayEvent::Accepted(_) | RelayEvent::StreamCredit(_) => {}
         }
         false
     }
@@ -282,20 +283,20 @@ impl Connection {
 
     /// Tells the device that it is accepted for more.
     pub(crate) async fn tell_acceptance(&self, allowed: &Allowed) {
-        let accepted = Json::of(&Self::acceptance(&self.id, allowed));
+        let accepted = Json::from_value(&Self::acceptance(&self.id, allowed));
         // If it is lost that is seen elsewhere; who does not listen is not waited for, as each request has its terms.
         let _ = timeout(TOLD_MAX, self.peer.event("relay.accepted", accepted)).await;
     }
 }
 
 /// Puts tools among others; which were, and which were not.
-fn put(known: &mut BTreeMap<ToolName, Arc<Tool>>, list: &ToolList) -> Registered {
+fn put(known: &mut BTreeMap<ToolName, Arc<Tool>>, list: &ToolList) -> ToolsRegistered {
     let (tools, mut rejected) = list.read();
     let mut registered = Vec::new();
     for tool in tools {
         if known.len() >= TOOLS_MAX && !known.contains_key(&tool.name) {
             let reason = format!("a device can register at most {TOOLS_MAX} tools");
-            rejected.push(Rejected { name: tool.name.to_string(), reason });
+            rejected.push(RejectedTool { name: tool.name.to_string(), reason });
             continue;
         }
         // The schema is somebody else's: it leads nowhere, and has an end.
@@ -304,8 +305,8 @@ fn put(known: &mut BTreeMap<ToolName, Arc<Tool>>, list: &ToolList) -> Registered
                 registered.push(tool.name.clone());
                 known.insert(tool.name.clone(), Arc::new(Tool { descriptor: tool, schema }));
             }
-            Err(bad) => rejected.push(Rejected { name: tool.name.to_string(), reason: bad.to_string() }),
+            Err(bad) => rejected.push(RejectedTool { name: tool.name.to_string(), reason: bad.to_string() }),
         }
     }
-    Registered { registered, rejected }
+    ToolsRegistered { registered, rejected }
 }

@@ -8,10 +8,10 @@ use std::sync::{
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Accepted, ClientId, Code, Event, EventFrame, Hello, Json, Method, RelayError, Request, Row, Side,
-    ToolName,
+    ClientId, Code, ConnectionSide, EventFrame, Hello, Json, MethodInfo, RelayAccepted, RelayError,
+    RelayEvent, RelayMethod, Request, ToolName,
     method::{ToolRegister, ToolUnregister},
-    tool::{self, Unregistered},
+    tool::{self, ToolsUnregistered},
 };
 use relay::{CloseCode, Handler, Lost, Peer, Refused, Reply, Socket, Transport};
 use serde_json::{Map, Value};
@@ -127,7 +127,7 @@ impl Desk {
         std::future::pending().await
     }
 
-    fn accept(&self, hello: &Hello) -> Result<Accepted, Refused> {
+    fn accept(&self, hello: &Hello) -> Result<RelayAccepted, Refused> {
         let offer = hello.check().map_err(|invalid| Refused(invalid.to_string()))?;
         if offer.client_id != self.client_id {
             return Err(Refused(NOT_ITSELF.into()));
@@ -147,11 +147,11 @@ impl Desk {
 
     /// What a device asks of the hub; `summary` gets what is written down of it.
     fn asked(&self, request: &Request, summary: &mut Map<String, Value>) -> Result<Json, RelayError> {
-        let row = Row::find(&request.method).ok_or_else(|| {
+        let row = MethodInfo::find(&request.method).ok_or_else(|| {
             let shown = shown(&request.method);
             RelayError::new(Code::UnknownMethod, "unknown method").with("method", shown)
         })?;
-        if row.asked_by == Side::Runtime {
+        if row.requested_by == ConnectionSide::Runtime {
             let why = "only runtimes send this method";
             return Err(RelayError::new(Code::InvalidRequest, why).with("method", row.name));
         }
@@ -160,23 +160,23 @@ impl Desk {
             RelayError::new(Code::CapabilityUnavailable, "the hub did not accept this capability")
                 .with("capability", row.family.as_str())
         })?;
-        if row.name == ToolRegister::ROW.name {
+        if row.name == ToolRegister::INFO.name {
             let list = ToolRegister::params(&request.params)?;
             let registered = connection.add_tools(&list);
             let names = &registered.registered;
             let tools = list.read().0.into_iter().filter(|tool| names.contains(&tool.name));
-            let told = tool::ToolList::of(&tools.collect::<Vec<_>>());
+            let told = tool::ToolList::from_tools(&tools.collect::<Vec<_>>());
             summary.insert("tools".into(), in_short(names));
             summary.insert("rejected".into(), registered.rejected.len().into());
-            connection.tell(EventFrame::from(&Event::ToolRegistered(told)));
-            return Ok(Json::of(&registered));
+            connection.tell(EventFrame::from(&RelayEvent::ToolRegistered(told)));
+            return Ok(Json::from_value(&registered));
         }
-        if row.name == ToolUnregister::ROW.name {
+        if row.name == ToolUnregister::INFO.name {
             let gone = ToolUnregister::params(&request.params)?;
             let unregistered = connection.remove_tools(&gone.names);
             summary.insert("tools".into(), in_short(&unregistered));
-            connection.tell(EventFrame::from(&Event::ToolUnregistered(gone)));
-            return Ok(Json::of(&Unregistered { unregistered }));
+            connection.tell(EventFrame::from(&RelayEvent::ToolUnregistered(gone)));
+            return Ok(Json::from_value(&ToolsUnregistered { unregistered }));
         }
         Err(RelayError::new(Code::CapabilityUnavailable, "the hub does not support this capability yet")
             .with("capability", row.family.as_str()))

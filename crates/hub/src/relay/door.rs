@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, stream};
 use protocol::relay::{
-    Access, Approval, Code, Context, Family, Json, Method, RelayError, Row, Side,
+    ApprovalPolicy, Code, ConnectionSide, Family, Json, MethodAccess, MethodInfo, RelayContext, RelayError,
+    RelayMethod,
     method::{FileSearch, FileWatch, ShellStart, ToolCall},
     tool::ToolDescriptor,
 };
@@ -89,7 +90,7 @@ impl Relay {
         };
         let Decided { hold, held, effective, target } =
             decided.map_err(|error| refused(&mut pending, error))?;
-        let begun = hold.or(pending.begin(row.access == Access::Write)).await.flatten();
+        let begun = hold.or(pending.begin(row.access == MethodAccess::Write)).await.flatten();
         begun.map_err(|error| refused(&mut pending, error))?;
         let patience =
             hold.left().unwrap_or_else(|| patience(row, &target, &effective, self.limits().timeout));
@@ -97,7 +98,7 @@ impl Relay {
         let ask = Ask::new(row.name, params).context(context).within(patience.min(LONG_MAX));
         let call = hold.or(hold.connection.peer.request(ask)).await;
         let call = call.map_err(|error| refused(&mut pending, error))?;
-        let starting = (row.name == ShellStart::ROW.name).then(|| {
+        let starting = (row.name == ShellStart::INFO.name).then(|| {
             let (revoked, lost) = hold.ends_with();
             Starting::new(Start { environment: Arc::clone(&environment), session, revoked, lost })
         });
@@ -111,11 +112,11 @@ impl Relay {
 struct Inquiry<'a> {
     relay: &'a Relay,
     environment: &'a Arc<Environment>,
-    row: &'static Row,
+    row: &'static MethodInfo,
     params: &'a Json,
     /// The session that the device knows it by.
     session: Option<&'a str>,
-    context: Option<&'a Context>,
+    context: Option<&'a RelayContext>,
     /// When whoever asks no longer waits, if they say so.
     deadline: Option<Instant>,
 }
@@ -161,8 +162,8 @@ impl Inquiry<'_> {
         let tool = hold.or(self.tool(&connection, &target)).await.flatten()?;
         let suggested = self.suggested(tool.as_deref(), &effective);
         match suggested.stricter(self.stricter(&target)) {
-            Approval::Allow => {}
-            Approval::Block => {
+            ApprovalPolicy::Allow => {}
+            ApprovalPolicy::Block => {
                 let blocked = RelayError::new(Code::PolicyBlocked, "a policy forbids this");
                 return Err(blocked.with("method", row.name));
             }
@@ -187,7 +188,7 @@ impl Inquiry<'_> {
             Some(Started::Use(call_id)) => {
                 let (client_id, session) = (entry.client_id.clone(), self.session.map(str::to_owned));
                 let its = Use { client_id, session, call_id: call_id.clone() };
-                if self.row.name == ToolCall::ROW.name {
+                if self.row.name == ToolCall::INFO.name {
                     return relay.uses.begin(its, entry.id).map(Some);
                 }
                 relay.uses.is_of_another(&its, entry.id)
@@ -202,7 +203,7 @@ impl Inquiry<'_> {
     /// Waits until somebody approves it.
     async fn approved(
         &self,
-        (approval, tool): (Approval, Option<&ToolDescriptor>),
+        (approval, tool): (ApprovalPolicy, Option<&ToolDescriptor>),
         target: &Target,
         pending: &mut Pending,
         hold: &Hold,
@@ -234,7 +235,7 @@ impl Inquiry<'_> {
 
     /// The tool that is to be used, if one is; with these arguments it can be.
     async fn tool(&self, connection: &Connection, target: &Target) -> Result<Option<Arc<Tool>>, RelayError> {
-        let (true, Some(name)) = (self.row.name == ToolCall::ROW.name, &target.tool) else {
+        let (true, Some(name)) = (self.row.name == ToolCall::INFO.name, &target.tool) else {
             return Ok(None);
         };
         if connection.tool(name).is_none() {
@@ -249,19 +250,19 @@ impl Inquiry<'_> {
     }
 
     /// What the device or the grant suggests.
-    fn suggested(&self, tool: Option<&Tool>, effective: &Allowed) -> Approval {
-        if self.row.name == ShellStart::ROW.name {
-            return effective.shell.as_ref().map_or(Approval::Block, |shell| shell.approval_policy);
+    fn suggested(&self, tool: Option<&Tool>, effective: &Allowed) -> ApprovalPolicy {
+        if self.row.name == ShellStart::INFO.name {
+            return effective.shell.as_ref().map_or(ApprovalPolicy::Block, |shell| shell.approval_policy);
         }
-        tool.map_or(Approval::Allow, |tool| tool.descriptor.approval_policy)
+        tool.map_or(ApprovalPolicy::Allow, |tool| tool.descriptor.approval_policy)
     }
 
     /// What the environment says, which only makes stricter.
-    fn stricter(&self, target: &Target) -> Approval {
+    fn stricter(&self, target: &Target) -> ApprovalPolicy {
         let said = &self.environment.entry.approvals;
         let of_method = said.get(self.row.name).copied();
         let of_tool = target.tool.as_ref().and_then(|name| said.get(&format!("tool:{name}"))).copied();
-        of_method.into_iter().chain(of_tool).max().unwrap_or(Approval::Allow)
+        of_method.into_iter().chain(of_tool).max().unwrap_or(ApprovalPolicy::Allow)
     }
 }
 
@@ -277,13 +278,13 @@ fn need_same(connection: &Connection, tool: Option<&ToolDescriptor>) -> Result<(
 }
 
 /// The row of a method that a runtime may ask.
-fn asked(method: &str) -> Result<&'static Row, RelayError> {
-    let row = Row::find(method).ok_or_else(|| {
+fn asked(method: &str) -> Result<&'static MethodInfo, RelayError> {
+    let row = MethodInfo::find(method).ok_or_else(|| {
         RelayError::new(Code::UnknownMethod, "unknown method").with("method", shown(method))
     })?;
-    match row.asked_by {
-        Side::Runtime => Ok(row),
-        Side::Provider => {
+    match row.requested_by {
+        ConnectionSide::Runtime => Ok(row),
+        ConnectionSide::Provider => {
             Err(RelayError::new(Code::InvalidRequest, "only devices send this method")
                 .with("method", row.name))
         }
@@ -291,16 +292,16 @@ fn asked(method: &str) -> Result<&'static Row, RelayError> {
 }
 
 /// How long something may take of which nobody says how long.
-fn patience(row: &Row, target: &Target, effective: &Allowed, otherwise: Duration) -> Duration {
+fn patience(row: &MethodInfo, target: &Target, effective: &Allowed, otherwise: Duration) -> Duration {
     let said = target.timeout_ms.map(|ms| Duration::from_millis(ms).saturating_add(GRACE));
     let granted = || effective.shell.as_ref().and_then(|shell| shell.runtime_max_ms);
     match row.name {
-        name if name == ShellStart::ROW.name => {
+        name if name == ShellStart::INFO.name => {
             let most = granted().map(|ms| Duration::from_millis(ms).saturating_add(GRACE));
             said.into_iter().chain(most).min().unwrap_or(LONG_MAX)
         }
-        name if name == FileWatch::ROW.name => LONG_MAX,
-        name if name == FileSearch::ROW.name => said.unwrap_or(SEARCH_MAX),
+        name if name == FileWatch::INFO.name => LONG_MAX,
+        name if name == FileSearch::INFO.name => said.unwrap_or(SEARCH_MAX),
         _ if row.family == Family::Tools => TOOL_MAX,
         _ => otherwise,
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use protocol::relay::{Code, Context, Json, Method, method::ShellCancel, shell::CancelCommand};
+use protocol::relay::{Code, Json, RelayContext, RelayMethod, method::ShellCancel, shell::CancelCommand};
 use relay::Ask;
 use tracing::warn;
 
@@ -43,12 +43,12 @@ impl Relay {
     /// written down like what others ask.
     async fn cancel(&self, connection: &Arc<Connection>, command: &Taken) -> bool {
         let environment = &command.start.environment;
-        let said = Context { session_id: command.start.session.clone(), ..Context::default() };
+        let said = RelayContext { session_id: command.start.session.clone(), ..RelayContext::default() };
         let cancel = CancelCommand { command_id: command.id.clone(), reason: Some(REASON.into()) };
-        let params = Json::of(&cancel);
+        let params = Json::from_value(&cancel);
         let whom = (environment, Some(Arc::clone(connection)));
-        let mut pending = Pending::new(self, whom, ShellCancel::ROW, Some(&said));
-        if let Ok(target) = Target::of(ShellCancel::ROW, &params) {
+        let mut pending = Pending::new(self, whom, ShellCancel::INFO, Some(&said));
+        if let Ok(target) = Target::of(ShellCancel::INFO, &params) {
             pending.is_about(&target);
         }
         if let Err(error) = pending.begin(false).await {
@@ -56,7 +56,7 @@ impl Relay {
             warn!(device = %connection.client_id, %error, "could not record that a command is being stopped; stopping it anyway");
         }
         let context = environment.context(Some(said), Allowed::default().terms());
-        let ask = Ask::new(ShellCancel::ROW.name, params).context(context).within(END_MAX);
+        let ask = Ask::new(ShellCancel::INFO.name, params).context(context).within(END_MAX);
         let outcome = connection.peer.request(ask).await.outcome().await;
         pending.end(&outcome, 0);
         // A device that knows no such command has none; one that could not say may be asked again.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use protocol::relay::{Binding, Code, Context, Family, RelayError, Row, Terms};
+use protocol::relay::{Binding, Code, Family, MethodInfo, RelayContext, RelayError, RequestLimits};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -96,14 +96,16 @@ impl Environment {
     ///
     /// # Errors
     /// `provider_error` if there is none.
-    pub(crate) fn enter(&self, row: &Row) -> Result<Place, RelayError> {
+    pub(crate) fn enter(&self, row: &MethodInfo) -> Result<Place, RelayError> {
         let busy =
             |limit: usize| busy("too many requests of this environment are open; try again later", limit);
         let among_all = self.places.clone().try_acquire_owned().map_err(|_| busy(REQUESTS_MAX))?;
         let of_family =
             Family::ALL.iter().position(|known| *known == row.family).map(|at| &self.families[at]);
         // Who has begun much can still end it.
-        let of_family = of_family.filter(|_| !row.goes_on()).map(|places| places.clone().try_acquire_owned());
+        let of_family = of_family
+            .filter(|_| !row.controls_running_operation())
+            .map(|places| places.clone().try_acquire_owned());
         let of_family = of_family.transpose();
         let full = |_| busy(FAMILY_REQUESTS_MAX).with("capability", row.family.as_str());
         Ok(Place { _among_all: among_all, _of_family: of_family.map_err(full)? })
@@ -143,15 +145,15 @@ impl Environment {
     }
 
     /// The session that a request is made for. A runtime speaks for the one that the environment is for, and for no other.
-    pub(crate) fn session(&self, said: Option<&Context>) -> Option<String> {
+    pub(crate) fn session(&self, said: Option<&RelayContext>) -> Option<String> {
         let bound = self.entry.session_id.as_ref().map(ToString::to_string);
         bound.or_else(|| said?.session_id.clone())
     }
 
     /// What a request is made for: what whoever asked said, bound to what this environment is for.
-    pub(crate) fn context(&self, said: Option<Context>, terms: Terms) -> Context {
+    pub(crate) fn context(&self, said: Option<RelayContext>, terms: RequestLimits) -> RelayContext {
         let session_id = self.session(said.as_ref());
-        let mut context = Context { session_id, ..said.unwrap_or_default() };
+        let mut context = RelayContext { session_id, ..said.unwrap_or_default() };
         let entry = &self.entry;
         context.run_id = entry.run_id.clone().or(context.run_id);
         context.workspace_id = Some(entry.workspace.to_string());

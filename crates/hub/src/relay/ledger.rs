@@ -23,8 +23,8 @@ use parking_lot::Mutex;
 use protocol::{
     lending::{LedgerHead, RelayAuditPage},
     relay::{
-        AuditEntry, Code, Json, RelayError,
-        audit::chain::{Head, link},
+        Code, Json, RelayAuditEntry, RelayError,
+        audit::chain::{ChainHead, link},
     },
 };
 use server::ErrorChain;
@@ -59,7 +59,7 @@ pub(crate) struct Ledger(Arc<Inner>);
 struct Inner {
     posts: Mutex<Option<mpsc::Sender<Post>>>,
     journal: DurableJournal,
-    head: Mutex<Option<Head>>,
+    head: Mutex<Option<ChainHead>>,
     /// The last entries could not be written.
     failing: AtomicBool,
     tasks: TaskTracker,
@@ -67,7 +67,7 @@ struct Inner {
 }
 
 struct Post {
-    entry: AuditEntry,
+    entry: RelayAuditEntry,
     written: Option<oneshot::Sender<bool>>,
 }
 
@@ -105,7 +105,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If it cannot be written: then nothing may be asked.
-    pub(crate) async fn begin(&self, entry: AuditEntry, must: bool) -> Result<(), RelayError> {
+    pub(crate) async fn begin(&self, entry: RelayAuditEntry, must: bool) -> Result<(), RelayError> {
         let Some(posts) = self.posts() else { return Err(unwritten()) };
         if !must && !self.0.failing.load(Relaxed) {
             return posts.send(Post { entry, written: None }).await.map_err(|_| unwritten());
@@ -128,7 +128,7 @@ impl Ledger {
     }
 
     /// Writes down what came of something, without waiting.
-    pub(crate) fn end(&self, entry: AuditEntry) {
+    pub(crate) fn end(&self, entry: RelayAuditEntry) {
         let Some(posts) = self.posts() else { return };
         if let Err(mpsc::error::TrySendError::Full(post)) = posts.try_send(Post { entry, written: None }) {
             self.0.tasks.spawn(async move {
@@ -196,7 +196,7 @@ impl Ledger {
     }
 
     /// Appends entries to the chain; whether they are written.
-    async fn append(&self, entries: Vec<AuditEntry>) -> bool {
+    async fn append(&self, entries: Vec<RelayAuditEntry>) -> bool {
         let head = self.0.head.lock().clone();
         // Not where requests are served, as there may be hundreds.
         let Ok((frames, head)) = spawn_blocking(move || chained(head, entries)).await else { return false };
@@ -214,7 +214,7 @@ impl Ledger {
 }
 
 /// The entries as they are written, each with its place in the chain, and the last of them.
-fn chained(mut head: Option<Head>, entries: Vec<AuditEntry>) -> (FrameBuffer, Option<Head>) {
+fn chained(mut head: Option<ChainHead>, entries: Vec<RelayAuditEntry>) -> (FrameBuffer, Option<ChainHead>) {
     let frames = entries.into_iter().map(|entry| {
         let (entry, next) = link(head.as_ref(), entry);
         head = Some(next);
@@ -240,7 +240,7 @@ async fn gather(queue: &mut mpsc::Receiver<Post>, batch: &mut Vec<Post>) -> bool
 }
 
 /// The last entry of a journal.
-async fn last(journal: &DurableJournal) -> Result<Option<Head>, Error> {
+async fn last(journal: &DurableJournal) -> Result<Option<ChainHead>, Error> {
     let newest = journal.bounds().newest;
     if newest == Seq::new(0) {
         return Ok(None);
@@ -250,8 +250,8 @@ async fn last(journal: &DurableJournal) -> Result<Option<Head>, Error> {
     };
     let Some(JournalItem::Frames(chunk)) = reader.next().await? else { return Ok(None) };
     let entry =
-        chunk.frames().last().and_then(|(_, frame)| serde_json::from_slice::<AuditEntry>(&frame).ok());
-    Ok(entry.and_then(|entry| Some(Head { seq: entry.seq?, hash: entry.hash? })))
+        chunk.frames().last().and_then(|(_, frame)| serde_json::from_slice::<RelayAuditEntry>(&frame).ok());
+    Ok(entry.and_then(|entry| Some(ChainHead { seq: entry.seq?, hash: entry.hash? })))
 }
 
 fn unwritten() -> RelayError {
@@ -269,7 +269,7 @@ mod tests {
 
     use super::*;
 
-    fn entry(number: usize) -> AuditEntry {
+    fn entry(number: usize) -> RelayAuditEntry {
         serde_json::from_value(json!({
             "id": format!("aud_{number}"), "connection_id": "c", "client_id": "laptop", "method": "file.read",
             "capability": "fileops", "policy_decision": "allowed", "started_at": "2026-01-01T00:00:00Z",

@@ -4,7 +4,9 @@
 use jiff::Timestamp;
 use protocol::{
     AuditId,
-    relay::{AuditEntry, ClientId, Code, Context, Decision, RelayError, Row, Status},
+    relay::{
+        ClientId, Code, MethodInfo, PolicyDecision, RelayAuditEntry, RelayContext, RelayError, RequestStatus,
+    },
 };
 use serde_json::{Map, Value};
 
@@ -21,14 +23,14 @@ impl Relay {
     pub(super) async fn refuse(
         &self,
         environment: &Environment,
-        (method, context): (&str, Option<&Context>),
+        (method, context): (&str, Option<&RelayContext>),
         error: RelayError,
     ) -> RelayError {
         self.metrics.refused(error.code);
         let bound = &environment.entry;
         let connection = self.connections.get(&bound.client_id);
         let mut entry = entry(&bound.client_id, connection.as_deref(), method, Err(&error));
-        let said = |of: fn(&Context) -> &Option<String>| {
+        let said = |of: fn(&RelayContext) -> &Option<String>| {
             context.and_then(|context| of(context).clone()).filter(|name| is_name(name))
         };
         entry.session_id = environment.session(context).filter(|name| is_name(name));
@@ -51,7 +53,7 @@ impl Relay {
         (method, summary): (&str, Map<String, Value>),
         outcome: Result<(), &RelayError>,
     ) -> Result<(), RelayError> {
-        let entry = AuditEntry { summary, ..entry(client_id, connection, method, outcome) };
+        let entry = RelayAuditEntry { summary, ..entry(client_id, connection, method, outcome) };
         self.ledger.begin(entry, false).await
     }
 }
@@ -60,8 +62,8 @@ impl Relay {
 ///
 /// # Errors
 /// `invalid_request` if one is too long.
-pub(super) fn check_names(context: Option<&Context>) -> Result<(), RelayError> {
-    let Some(Context { session_id, run_id, tool_call_id, .. }) = context else { return Ok(()) };
+pub(super) fn check_names(context: Option<&RelayContext>) -> Result<(), RelayError> {
+    let Some(RelayContext { session_id, run_id, tool_call_id, .. }) = context else { return Ok(()) };
     for (name, said) in [("session_id", session_id), ("run_id", run_id), ("tool_call_id", tool_call_id)] {
         if let Some(said) = said.as_ref().filter(|said| !is_name(said)) {
             let error = RelayError::new(Code::InvalidRequest, format!("`context.{name}` is too long"));
@@ -85,13 +87,13 @@ fn entry(
     connection: Option<&Connection>,
     method: &str,
     outcome: Result<(), &RelayError>,
-) -> AuditEntry {
+) -> RelayAuditEntry {
     let now = Timestamp::now();
     let (policy_decision, status) = match outcome {
-        Ok(()) => (Decision::Allowed, Status::Succeeded),
-        Err(_) => (Decision::Blocked, Status::Failed),
+        Ok(()) => (PolicyDecision::Allowed, RequestStatus::Succeeded),
+        Err(_) => (PolicyDecision::Blocked, RequestStatus::Failed),
     };
-    AuditEntry {
+    RelayAuditEntry {
         id: AuditId::mint().to_string(),
         connection_id: connection.map(|it| it.id.clone()).unwrap_or_default(),
         client_id: client_id.clone(),
@@ -99,7 +101,7 @@ fn entry(
         session_id: None,
         run_id: None,
         tool_call_id: None,
-        capability: Row::find(method).map(|row| row.family),
+        capability: MethodInfo::find(method).map(|row| row.family),
         policy_decision,
         started_at: now,
         completed_at: Some(now),

@@ -7,7 +7,9 @@ use protocol::{
     AuditId,
     lending::RelayCall,
     observation::StreamControl,
-    relay::{AuditEntry, Code, Context, Decision, Json, RelayError, Row, Status},
+    relay::{
+        Code, Json, MethodInfo, PolicyDecision, RelayAuditEntry, RelayContext, RelayError, RequestStatus,
+    },
 };
 
 use super::{
@@ -23,8 +25,8 @@ pub(crate) struct Pending {
     relay: Relay,
     environment: Arc<Environment>,
     connection: Option<Arc<Connection>>,
-    row: &'static Row,
-    entry: AuditEntry,
+    row: &'static MethodInfo,
+    entry: RelayAuditEntry,
     target: Option<String>,
     since: Instant,
     is_over: bool,
@@ -34,13 +36,13 @@ impl Pending {
     pub(crate) fn new(
         relay: &Relay,
         (environment, connection): (&Arc<Environment>, Option<Arc<Connection>>),
-        row: &'static Row,
-        context: Option<&Context>,
+        row: &'static MethodInfo,
+        context: Option<&RelayContext>,
     ) -> Self {
         let bound = &environment.entry;
-        let said = |of: fn(&Context) -> &Option<String>| context.and_then(|context| of(context).clone());
+        let said = |of: fn(&RelayContext) -> &Option<String>| context.and_then(|context| of(context).clone());
         let session = bound.session_id.as_ref().map(ToString::to_string);
-        let mut entry = AuditEntry {
+        let mut entry = RelayAuditEntry {
             id: AuditId::mint().to_string(),
             connection_id: connection.as_ref().map(|it| it.id.clone()).unwrap_or_default(),
             client_id: bound.client_id.clone(),
@@ -49,7 +51,7 @@ impl Pending {
             run_id: bound.run_id.clone().or_else(|| said(|context| &context.run_id)),
             tool_call_id: said(|context| &context.tool_call_id),
             capability: Some(row.family),
-            policy_decision: Decision::Blocked,
+            policy_decision: PolicyDecision::Blocked,
             started_at: Timestamp::now(),
             completed_at: None,
             status: None,
@@ -85,7 +87,7 @@ impl Pending {
 
     /// Somebody has approved it, now or before.
     pub(crate) fn is_approved(&mut self, approved: &Approved) {
-        self.entry.policy_decision = Decision::Approved;
+        self.entry.policy_decision = PolicyDecision::Approved;
         let summary = &mut self.entry.summary;
         summary.insert("approved_by".into(), approved.by.as_str().into());
         summary.insert("wait_id".into(), approved.wait.to_string().into());
@@ -116,8 +118,8 @@ impl Pending {
 
     /// It leaves. What changes something is written down before.
     pub(crate) async fn begin(&mut self, must: bool) -> Result<(), RelayError> {
-        if self.entry.policy_decision == Decision::Blocked {
-            self.entry.policy_decision = Decision::Allowed;
+        if self.entry.policy_decision == PolicyDecision::Blocked {
+            self.entry.policy_decision = PolicyDecision::Allowed;
         }
         self.relay.ledger.begin(self.entry.clone(), must).await?;
         self.tell();
@@ -133,20 +135,21 @@ impl Pending {
         entry.completed_at = Some(Timestamp::now());
         match outcome {
             Ok(result) => {
-                entry.status = Some(Status::Succeeded);
+                entry.status = Some(RequestStatus::Succeeded);
                 entry.summary.insert("result_bytes".into(), result.size().into());
             }
             Err(error) if error.code == Code::Cancelled => {
-                (entry.status, entry.error) = (Some(Status::Cancelled), Some(error.code));
+                (entry.status, entry.error) = (Some(RequestStatus::Cancelled), Some(error.code));
             }
-            Err(error) => (entry.status, entry.error) = (Some(Status::Failed), Some(error.code)),
+            Err(error) => (entry.status, entry.error) = (Some(RequestStatus::Failed), Some(error.code)),
         }
         if stream_bytes > 0 {
             entry.summary.insert("stream_bytes".into(), stream_bytes.into());
         }
         self.relay.metrics.ended(self.row.family, entry.error, self.since.elapsed());
         self.relay.ledger.end(self.entry.clone());
-        if let (Some(connection), true) = (&self.connection, self.entry.status == Some(Status::Failed)) {
+        if let (Some(connection), true) = (&self.connection, self.entry.status == Some(RequestStatus::Failed))
+        {
             connection.failed(self.call());
         }
         self.tell();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use protocol::relay::{Code, Event, EventFrame, Family, Hello, Json, RelayError, Request};
+use protocol::relay::{Code, EventFrame, Family, Hello, Json, RelayError, RelayEvent, Request};
 use relay::{Ask, Handler, Part, Peer, Refused, Reply, Side, Socket, Unsent};
 use serde_json::{Map, Value};
 use server::WebSocket;
@@ -75,9 +75,9 @@ async fn pass_on_events(relay: &Relay, environment: &Environment, peer: &Peer) {
 fn concerns(environment: &Environment, frame: &EventFrame) -> bool {
     let has = |family| environment.lease().allowed.families.contains(&family);
     match frame.read() {
-        Ok(Some(Event::CapabilityUpdated(updated))) => has(updated.capability),
-        Ok(Some(Event::ToolRegistered(_) | Event::ToolUnregistered(_))) => has(Family::Tools),
-        Ok(Some(Event::ProviderPaused(_) | Event::ProviderResumed(_))) => true,
+        Ok(Some(RelayEvent::CapabilityUpdated(updated))) => has(updated.capability),
+        Ok(Some(RelayEvent::ToolRegistered(_) | RelayEvent::ToolUnregistered(_))) => has(Family::Tools),
+        Ok(Some(RelayEvent::ProviderPaused(_) | RelayEvent::ProviderResumed(_))) => true,
         _ => false,
     }
 }

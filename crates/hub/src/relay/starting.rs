@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::relay::{
     Code, Json, RelayError,
-    shell::{Ended, Started},
+    shell::{CommandOutcome, CommandStarted},
 };
 use relay::Part;
 
@@ -32,7 +32,7 @@ impl Starting {
     pub(super) fn hear(&mut self, relay: &Relay, part: &Part) {
         match part {
             Part::Stream(frame) if self.command.is_none() && frame.event == STATUS => {
-                if let Ok(Started { command_id }) = frame.data.object() {
+                if let Ok(CommandStarted { command_id }) = frame.data.object() {
                     self.started(relay, command_id);
                 }
             }
@@ -62,7 +62,7 @@ impl Starting {
     fn over(&mut self, relay: &Relay, outcome: &Result<Json, RelayError>) {
         let is_over = match outcome {
             Ok(result) => {
-                let Ok(Ended { command_id, exit_code, .. }) = result.object() else { return };
+                let Ok(CommandOutcome { command_id, exit_code, .. }) = result.object() else { return };
                 if let (Some(id), None) = (command_id, &self.command) {
                     self.started(relay, id);
                 }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use protocol::relay::{
-    Access, Code, Family, Json, Method, Mode, RelayError, RelayPath, RootId, Row, ToolName, VirtualPath,
+    Code, Family, Json, MethodAccess, MethodInfo, RelayError, RelayMethod, RelayPath, RootId, RootMode,
+    ToolName, VirtualPath,
     method::{ShellStart, ToolCall},
 };
 use serde::Deserialize;
@@ -90,16 +91,16 @@ impl Target {
     ///
     /// # Errors
     /// `invalid_request` if it makes no sense.
-    pub(crate) fn of(row: &'static Row, params: &Json) -> Result<Self, RelayError> {
+    pub(crate) fn of(row: &'static MethodInfo, params: &Json) -> Result<Self, RelayError> {
         let invalid = |error: serde_json::Error| row.invalid_params(&error);
         match row.family {
             Family::Fileops => Ok(Self::file(serde_json::from_str(params.as_str()).map_err(invalid)?)),
-            Family::Shell if row.name == ShellStart::ROW.name => {
+            Family::Shell if row.name == ShellStart::INFO.name => {
                 Ok(Self::command(&serde_json::from_str(params.as_str()).map_err(invalid)?))
             }
             _ => {
                 let target = Self::named(row, serde_json::from_str(params.as_str()).map_err(invalid)?)?;
-                match row.name == ToolCall::ROW.name && target.tool.is_none() {
+                match row.name == ToolCall::INFO.name && target.tool.is_none() {
                     true => {
                         Err(RelayError::new(Code::InvalidRequest, "`name` is missing")
                             .with("method", row.name))
@@ -154,7 +155,7 @@ impl Target {
         Self { summary, label: program, timeout_ms: command.timeout_ms, ..Self::default() }
     }
 
-    fn named(row: &'static Row, named: Named<'_>) -> Result<Self, RelayError> {
+    fn named(row: &'static MethodInfo, named: Named<'_>) -> Result<Self, RelayError> {
         let mut summary = Map::new();
         // Only what the device looks at: whatever else is said does not stand in for it.
         let (name, id) = match row.family {
@@ -190,7 +191,7 @@ impl Target {
     ///
     /// # Errors
     /// `permission_denied` if not.
-    pub(crate) fn check(&mut self, row: &'static Row, allowed: &Allowed) -> Result<(), RelayError> {
+    pub(crate) fn check(&mut self, row: &'static MethodInfo, allowed: &Allowed) -> Result<(), RelayError> {
         let (Some(id), Some(path)) = (&self.root_id, &self.path) else {
             return match row.family == Family::Shell && allowed.shell.is_none() {
                 true => Err(RelayError::new(Code::PermissionDenied, "no grant allows commands")),
@@ -202,7 +203,7 @@ impl Target {
         let path = root.virtual_path.join(path).ok_or_else(|| denied("the path leads outside its root"))?;
         self.label = Some(path.to_string());
         self.virtual_path = Some(path);
-        match row.access == Access::Write && root.mode == Mode::Ro {
+        match row.access == MethodAccess::Write && root.mode == RootMode::Ro {
             true => Err(denied("the root is read-only")),
             false => Ok(()),
         }

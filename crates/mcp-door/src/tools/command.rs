@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::StreamExt;
-use protocol::relay::shell::{Ended, StartCommand};
+use protocol::relay::shell::{CommandOutcome, StartCommand};
 use relay::{
     Environment,
     environment::{Error, Place, Said, Shell},
@@ -102,7 +102,7 @@ pub(super) async fn run_command(
     }
 }
 
-fn report(output: &Kept, ended: &Ended) -> CallToolResult {
+fn report(output: &Kept, ended: &CommandOutcome) -> CallToolResult {
     let how = match (&ended.signal, ended.exit_code) {
         (Some(signal), _) => format!("ended by signal {}", json!(signal).to_string().trim_matches('"')),
         (None, Some(code)) => format!("exit code {code}"),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use futures_util::{StreamExt, TryStreamExt};
-use protocol::relay::file::{Entry, EntryKind};
+use protocol::relay::file::{EntryKind, ListedFile};
 use relay::{
     Environment,
     environment::{Dir, Error, FileOperator},
@@ -37,7 +37,9 @@ pub(super) async fn list_directory(
     let path = path.as_deref().unwrap_or(".");
     let mut lines: Vec<String> = if recursive {
         let seen = files.walk(path).take(ENTRIES_MAX + 1);
-        seen.map_ok(|seen| line(&Entry { name: seen.path.to_string(), ..seen.entry })).try_collect().await?
+        seen.map_ok(|seen| line(&ListedFile { name: seen.path.to_string(), ..seen.entry }))
+            .try_collect()
+            .await?
     } else {
         files.list(path).await?.iter().map(line).collect()
     };
@@ -53,7 +55,7 @@ pub(super) async fn list_directory(
     Ok(answer::text(text))
 }
 
-fn line(Entry { name, kind, size_bytes, .. }: &Entry) -> String {
+fn line(ListedFile { name, kind, size_bytes, .. }: &ListedFile) -> String {
     match (kind, size_bytes) {
         (EntryKind::Dir, _) => format!("{name}/"),
         (EntryKind::Symlink, _) => format!("{name} (link)"),

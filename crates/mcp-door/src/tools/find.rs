@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use futures_util::TryStreamExt;
-use protocol::relay::file::{Case, Match};
+use protocol::relay::file::{CaseSensitivity, SearchMatch};
 use relay::{
     Environment,
     environment::{Error, FileOperator, Found, Search},
@@ -59,7 +59,7 @@ pub(super) async fn search_files(
         path: wanted.path.unwrap_or_else(|| ".".into()),
         pattern: wanted.pattern,
         regex: wanted.regex,
-        case: wanted.ignore_case.then_some(Case::Insensitive),
+        case: wanted.ignore_case.then_some(CaseSensitivity::Insensitive),
         include: wanted.include,
         exclude: wanted.exclude,
         context: wanted.context,
@@ -86,7 +86,7 @@ pub(super) async fn search_files(
     Ok(answer::text(text))
 }
 
-fn lines(text: &mut String, path: &str, matched: &Match) {
+fn lines(text: &mut String, path: &str, matched: &SearchMatch) {
     let cut = |line: &str| line[..line.floor_char_boundary(LINE_BYTES_MAX)].trim_end().to_owned();
     let first = matched.line.saturating_sub(matched.before.len() as u64);
     for (line, number) in matched.before.iter().zip(first..) {

@@ -1,13 +1,13 @@
 //! What the tools tell a model.
 
-use protocol::relay::Mode;
+use protocol::relay::RootMode;
 use rmcp::model::ProtocolVersion;
 use serde_json::json;
 
 use crate::stage::{ALL, Client, Stage};
 
 async fn stage() -> (Stage, Client) {
-    let stage = Stage::new(&ALL, Mode::Rw).await;
+    let stage = Stage::new(&ALL, RootMode::Rw).await;
     let client = stage.client(ProtocolVersion::V_2026_07_28).await;
     (stage, client)
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{Stream, StreamExt, stream};
 use parking_lot::Mutex;
-use protocol::relay::{Code, Context, Json, RelayError, StreamFrame};
+use protocol::relay::{Code, Json, RelayContext, RelayError, StreamFrame};
 use relay::{Ask, Call, Part, Requester};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -18,7 +18,7 @@ pub(crate) struct Device(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     files: Mutex<BTreeMap<String, Vec<u8>>>,
-    asked: Mutex<Vec<(String, Value, Option<Context>)>>,
+    asked: Mutex<Vec<(String, Value, Option<RelayContext>)>>,
     running: watch::Sender<usize>,
     tools: Mutex<Vec<Value>>,
 }
@@ -36,7 +36,7 @@ impl Device {
         *self.0.tools.lock() = tools;
     }
 
-    pub(crate) fn asked(&self) -> Vec<(String, Value, Option<Context>)> {
+    pub(crate) fn asked(&self) -> Vec<(String, Value, Option<RelayContext>)> {
         self.0.asked.lock().clone()
     }
 
@@ -95,11 +95,12 @@ impl Device {
                 id: "r".into(),
                 event: event.into(),
                 seq: None,
-                data: Json::of(&data),
+                data: Json::from_value(&data),
                 encoding: None,
             })
         };
-        let ended = |code: i32| Part::Outcome(Ok(Json::of(&json!({ "exit_code": code, "duration_ms": 7 }))));
+        let ended =
+            |code: i32| Part::Outcome(Ok(Json::from_value(&json!({ "exit_code": code, "duration_ms": 7 }))));
         let mut parts = vec![said("status", json!({ "command_id": "cmd_1" }))];
         match line {
             "greet" => {
@@ -155,15 +156,15 @@ impl Requester for Device {
                     id: "r".into(),
                     event: "progress".into(),
                     seq: None,
-                    data: Json::of(&found),
+                    data: Json::from_value(&found),
                     encoding: None,
                 };
                 let over = json!({ "matches": 1, "files": 1, "truncated": params["pattern"] == "more" });
                 let found = (params["pattern"] != "nothing").then_some(Part::Stream(frame));
-                Call::of(stream::iter(found.into_iter().chain([Part::Outcome(Ok(Json::of(&over)))])))
+                Call::of(stream::iter(found.into_iter().chain([Part::Outcome(Ok(Json::from_value(&over)))])))
             }
             _ => {
-                let outcome = self.answer(&method, &params).map(|result| Json::of(&result));
+                let outcome = self.answer(&method, &params).map(|result| Json::from_value(&result));
                 Call::of(stream::iter([Part::Outcome(outcome)]))
             }
         }

@@ -1,6 +1,6 @@
 //! Clients of different revisions, at one door.
 
-use protocol::relay::{Family, Mode};
+use protocol::relay::{Family, RootMode};
 use relay::Environment;
 use rmcp::{
     model::{CallToolRequest, ClientRequest, ProtocolVersion, ServerNotification, SubscriptionFilter},
@@ -27,7 +27,7 @@ fn tool(name: &str) -> serde_json::Value {
 /// Clients of both current revisions, and of older ones, use the same endpoint, and have what the environment has.
 #[tokio::test]
 async fn all_revisions_are_served_at_one_door() {
-    let stage = Stage::new(&ALL, Mode::Rw).await;
+    let stage = Stage::new(&ALL, RootMode::Rw).await;
     stage.device.put("a.txt", "one\n");
     for version in REVISIONS {
         let client = stage.client(version.clone()).await;
@@ -47,11 +47,11 @@ async fn only_what_is_granted_is_there() {
     const WRITING: [&str; 6] =
         ["write_file", "edit_file", "make_directory", "delete_path", "move_path", "copy_path"];
     for (families, mode, expected) in [
-        (vec![], Mode::Rw, vec![]),
-        (vec![Family::Fileops], Mode::Ro, READING.to_vec()),
-        (vec![Family::Fileops], Mode::Rw, [READING.as_slice(), &WRITING].concat()),
-        (vec![Family::Shell], Mode::Rw, vec!["run_command"]),
-        (vec![Family::Tools], Mode::Rw, vec!["open"]),
+        (vec![], RootMode::Rw, vec![]),
+        (vec![Family::Fileops], RootMode::Ro, READING.to_vec()),
+        (vec![Family::Fileops], RootMode::Rw, [READING.as_slice(), &WRITING].concat()),
+        (vec![Family::Shell], RootMode::Rw, vec!["run_command"]),
+        (vec![Family::Tools], RootMode::Rw, vec!["open"]),
     ] {
         let stage = Stage::new(&families, mode).await;
         stage.device.set_tools(vec![tool("open")]);
@@ -75,7 +75,7 @@ async fn only_what_is_granted_is_there() {
 /// relay-88, relay-90: the device's own tools are called by their names; one that is called as one of ours has another name.
 #[tokio::test]
 async fn the_tools_of_the_device_are_there() {
-    let stage = Stage::new(&ALL, Mode::Rw).await;
+    let stage = Stage::new(&ALL, RootMode::Rw).await;
     stage.device.set_tools(vec![tool("open"), tool("read_file"), tool("device_read_file")]);
     let client = stage.client(ProtocolVersion::V_2025_11_25).await;
     let names = client.names().await;
@@ -89,7 +89,7 @@ async fn the_tools_of_the_device_are_there() {
 /// relay-86, relay-120: clients are told when the tools change, and when the device comes back as another environment.
 #[tokio::test]
 async fn clients_are_told_that_the_tools_changed() {
-    let stage = Stage::new(&ALL, Mode::Rw).await;
+    let stage = Stage::new(&ALL, RootMode::Rw).await;
     let mut older = stage.client(ProtocolVersion::V_2025_11_25).await;
     let newer = stage.client(ProtocolVersion::V_2026_07_28).await;
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
@@ -97,7 +97,7 @@ async fn clients_are_told_that_the_tools_changed() {
     assert_eq!(older.names().await.len(), 11);
     let register = protocol::relay::EventFrame {
         event: "tool.registered".into(),
-        payload: protocol::relay::Json::of(&json!({ "tools": [tool("open")] })),
+        payload: protocol::relay::Json::from_value(&json!({ "tools": [tool("open")] })),
     };
     let environment = stage.environments.borrow().clone();
     environment.heard(&register);
@@ -105,7 +105,7 @@ async fn clients_are_told_that_the_tools_changed() {
     let notification = within(told.next()).await.unwrap();
     assert!(matches!(notification, Some(ServerNotification::ToolListChangedNotification(_))));
     assert!(older.names().await.contains(&"open".to_owned()));
-    let less = Environment::new(binding(&[Family::Shell], Mode::Rw), stage.device.clone());
+    let less = Environment::new(binding(&[Family::Shell], RootMode::Rw), stage.device.clone());
     stage.environments.send_replace(less);
     assert_eq!(within(older.told.recv()).await, Some(Told::ToolsChanged));
     assert_eq!(older.names().await, ["run_command"]);
@@ -115,7 +115,7 @@ async fn clients_are_told_that_the_tools_changed() {
 /// relay-54: who cancels a call, or leaves, cancels what it does on the device. relay-46: what a command writes is told.
 #[tokio::test]
 async fn who_cancels_a_call_cancels_it_on_the_device() {
-    let stage = Stage::new(&ALL, Mode::Rw).await;
+    let stage = Stage::new(&ALL, RootMode::Rw).await;
     for version in [ProtocolVersion::V_2026_07_28, ProtocolVersion::V_2025_11_25] {
         let mut client = stage.client(version).await;
         let call = ClientRequest::CallToolRequest(CallToolRequest::new(params(
@@ -134,7 +134,7 @@ async fn who_cancels_a_call_cancels_it_on_the_device() {
 /// relay-112: when the environment ends a call ends too, with an error that can be read.
 #[tokio::test]
 async fn a_call_ends_with_its_environment() {
-    let stage = Stage::new(&ALL, Mode::Rw).await;
+    let stage = Stage::new(&ALL, RootMode::Rw).await;
     let client = stage.client(ProtocolVersion::V_2025_11_25).await;
     let call = client.service.call_tool(params("run_command", json!({ "command": "slow" })));
     let ends = async {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_door::Door;
-use protocol::relay::{Binding, Family, Mode, Root};
+use protocol::relay::{Binding, Family, Root, RootMode};
 use relay::Environment;
 use rmcp::{
     ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient,
@@ -34,7 +34,7 @@ pub(crate) struct Stage {
 
 pub(crate) const ALL: [Family; 3] = [Family::Fileops, Family::Shell, Family::Tools];
 
-pub(crate) fn binding(capabilities: &[Family], mode: Mode) -> Binding {
+pub(crate) fn binding(capabilities: &[Family], mode: RootMode) -> Binding {
     let root = Root {
         root_id: "main".parse().unwrap(),
         label: Some("demo".into()),
@@ -51,7 +51,7 @@ pub(crate) fn binding(capabilities: &[Family], mode: Mode) -> Binding {
 }
 
 impl Stage {
-    pub(crate) async fn new(capabilities: &[Family], mode: Mode) -> Self {
+    pub(crate) async fn new(capabilities: &[Family], mode: RootMode) -> Self {
         let device = Device::default();
         let environment = Environment::new(binding(capabilities, mode), device.clone());
         let (environments, environment) = watch::channel(environment);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     EnvironmentId, RuntimeId, SessionId, UserName, WorkspaceName,
-    relay::{Approval, Binding, ClientId, Context, Family, Json, RootId},
+    relay::{ApprovalPolicy, Binding, ClientId, Family, Json, RelayContext, RootId},
 };
 
 /// The response of `GET /api/v1/relay/environments`.
@@ -53,7 +53,7 @@ pub struct Environment {
 
 /// The approval that a request needs, by the name of a method, such as `file.write`, or of a tool, such as
 /// `tool:open_in_editor`. Rules can only be stricter than those of the device and the grant.
-pub type ApprovalRules = BTreeMap<String, Approval>;
+pub type ApprovalRules = BTreeMap<String, ApprovalPolicy>;
 
 /// The body of `POST /api/v1/relay/environments`, which gives a session access to a device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -120,7 +120,7 @@ pub struct DeviceRequest {
     pub params: Json,
     /// The run and tool call that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<Context>,
+    pub context: Option<RelayContext>,
     /// The time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,

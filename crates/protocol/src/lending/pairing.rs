@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Device;
 use crate::{
     RuntimeId, WorkspaceName,
-    relay::{Capabilities, CapabilityGrant, ClientId, Grant},
+    relay::{CapabilityGrant, ClientId, DeviceCapabilities, Grant},
 };
 
 /// The body of `POST /api/devices/pairings`, with which a device asks to be registered.
@@ -26,7 +26,7 @@ pub struct StartPairingRequest {
     pub client_version: Option<String>,
     /// The capabilities that it offers, as in the relay's hello.
     #[serde(default)]
-    pub capabilities: Capabilities,
+    pub capabilities: DeviceCapabilities,
 }
 
 /// The response of `POST /api/devices/pairings`.
@@ -73,7 +73,7 @@ pub struct PendingPairing {
     /// The version of Tombolo on the device.
     pub client_version: Option<String>,
     /// The capabilities that it offers.
-    pub capabilities: Capabilities,
+    pub capabilities: DeviceCapabilities,
     /// The address of the device.
     pub peer: Option<IpAddr>,
     /// When it asked.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{DeviceConnection, Environment};
 use crate::{
     EnvironmentId, UserName, WaitId, WorkspaceName,
-    relay::{ClientId, Code, Decision, Family, Json, Sha256, State, Status, VirtualPath},
+    relay::{Availability, ClientId, Code, Family, Json, PolicyDecision, RequestStatus, Sha256, VirtualPath},
 };
 
 /// The response of `GET /api/v1/relay/status`.
@@ -62,7 +62,7 @@ pub struct CapabilityState {
     /// The family.
     pub capability: Family,
     /// The state.
-    pub state: State,
+    pub state: Availability,
 }
 
 /// The status of an environment.
@@ -136,12 +136,12 @@ pub struct RelayCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_path: Option<VirtualPath>,
     /// Whether it was allowed.
-    pub policy_decision: Decision,
+    pub policy_decision: PolicyDecision,
     /// When it started.
     pub started_at: Timestamp,
     /// The outcome; absent while it is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
+    pub status: Option<RequestStatus>,
     /// The error code, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,

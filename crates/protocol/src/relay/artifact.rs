@@ -24,7 +24,7 @@ pub struct ReserveArtifact {
 
 /// A reserved upload.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reservation {
+pub struct ArtifactReservation {
     /// Identifies the artifact.
     pub artifact_id: String,
     /// URL to which the content is uploaded.
@@ -34,9 +34,9 @@ pub struct Reservation {
     pub headers: BTreeMap<String, String>,
 }
 
-impl fmt::Debug for Reservation {
+impl fmt::Debug for ArtifactReservation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reservation").field("artifact_id", &self.artifact_id).finish_non_exhaustive()
+        f.debug_struct("ArtifactReservation").field("artifact_id", &self.artifact_id).finish_non_exhaustive()
     }
 }
 
@@ -56,7 +56,7 @@ pub struct UploadArtifact {
 
 /// Upload progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Received {
+pub struct UploadProgress {
     /// Number of bytes received so far.
     pub received_bytes: u64,
 }
@@ -84,7 +84,7 @@ pub struct AbortArtifact {
 
 /// Payload of the event `artifact.uploaded`: an artifact is available.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Uploaded {
+pub struct ArtifactUploaded {
     /// Identifies the artifact.
     pub artifact_id: String,
     /// The run that the artifact belongs to.

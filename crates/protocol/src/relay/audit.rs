@@ -1,20 +1,20 @@
 //! Audit entries: requests to devices and their outcomes.
 
-mod about;
 pub mod chain;
+mod request_summary;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use about::About;
+pub use request_summary::RequestSummary;
 
 use super::{ClientId, Code, Family, RootId, Sha256, VirtualPath};
 
 /// One request to a device and its outcome. Fields beyond the requirement document are optional.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AuditEntry {
+pub struct RelayAuditEntry {
     /// Identifies the entry.
     pub id: String,
     /// The connection that carried the request.
@@ -36,7 +36,7 @@ pub struct AuditEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Family>,
     /// The policy decision.
-    pub policy_decision: Decision,
+    pub policy_decision: PolicyDecision,
     /// Time at which the request arrived.
     pub started_at: Timestamp,
     /// Time of the response; absent if there was none.
@@ -44,7 +44,7 @@ pub struct AuditEntry {
     pub completed_at: Option<Timestamp>,
     /// Outcome; absent if there was no response.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
+    pub status: Option<RequestStatus>,
     /// Error code of a failed request. This field and all below are additions to the requirement document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,
@@ -71,7 +71,7 @@ pub struct AuditEntry {
 /// The policy decision on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum PolicyDecision {
     /// Allowed by the grant.
     Allowed,
     /// Approved by a user.
@@ -83,8 +83,7 @@ pub enum Decision {
 /// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RequestStatus")]
-pub enum Status {
+pub enum RequestStatus {
     /// The request succeeded.
     Succeeded,
     /// The request failed.

@@ -16,7 +16,7 @@ pub struct Binding {
     /// Roots that the environment uses.
     pub roots: Vec<Root>,
     /// Capability families that the environment uses. A reader ignores families that it does not know.
-    #[serde(deserialize_with = "family::known")]
+    #[serde(deserialize_with = "family::known_families")]
     pub capabilities: Vec<Family>,
     /// Further properties, free-form.
     #[serde(default)]

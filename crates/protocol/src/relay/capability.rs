@@ -10,42 +10,41 @@ use crate::json_object;
 
 /// The capabilities that a device offers. An absent family is not offered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "DeviceCapabilities")]
-pub struct Capabilities {
+pub struct DeviceCapabilities {
     /// Files: the roots that the device lends.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
-    #[schemars(with = "Option<Fileops>")]
-    pub fileops: Option<Fileops>,
+    #[schemars(with = "Option<FileCapability>")]
+    pub fileops: Option<FileCapability>,
     /// Shell commands.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
-    #[schemars(with = "Option<Shell>")]
-    pub shell: Option<Shell>,
+    #[schemars(with = "Option<ShellCapability>")]
+    pub shell: Option<ShellCapability>,
     /// Tools.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
-    #[schemars(with = "Option<Tools>")]
-    pub tools: Option<Tools>,
+    #[schemars(with = "Option<ToolCapability>")]
+    pub tools: Option<ToolCapability>,
     /// Provider objects that outlive a request.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
-    #[schemars(with = "Option<Switch>")]
-    pub resources: Option<Switch>,
+    #[schemars(with = "Option<BasicCapability>")]
+    pub resources: Option<BasicCapability>,
     /// Artifact uploads.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
-    #[schemars(with = "Option<Switch>")]
-    pub artifacts: Option<Switch>,
+    #[schemars(with = "Option<BasicCapability>")]
+    pub artifacts: Option<BasicCapability>,
     /// Desktop control.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
-    #[schemars(with = "Option<Computer>")]
-    pub computer: Option<Computer>,
+    #[schemars(with = "Option<ComputerCapability>")]
+    pub computer: Option<ComputerCapability>,
     /// The device's stream window; absent if the device does not support stream credit.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
-    #[schemars(with = "Option<Flow>")]
-    pub flow: Option<Flow>,
+    #[schemars(with = "Option<StreamWindow>")]
+    pub flow: Option<StreamWindow>,
     /// Protocol extensions that the device supports, such as `file.move`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
 }
 
-impl Capabilities {
+impl DeviceCapabilities {
     /// Returns the enabled families.
     pub fn families(&self) -> BTreeSet<Family> {
         let is_on = |family: &Family| match family {
@@ -62,7 +61,7 @@ impl Capabilities {
 
 /// File access.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fileops {
+pub struct FileCapability {
     /// Whether the family is enabled.
     pub enabled: bool,
     /// Roots that the device offers.
@@ -86,7 +85,7 @@ pub struct OfferedRoot {
 
 /// Shell commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Shell {
+pub struct ShellCapability {
     /// Whether the family is enabled.
     pub enabled: bool,
     /// Execution environment of commands, such as `sandboxed_local_shell`. It must be truthful: grants depend on it.
@@ -98,7 +97,7 @@ pub struct Shell {
 
 /// Tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Tools {
+pub struct ToolCapability {
     /// Whether the family is enabled.
     pub enabled: bool,
     /// Number of currently registered tools.
@@ -108,14 +107,14 @@ pub struct Tools {
 
 /// A family without further properties.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Switch {
+pub struct BasicCapability {
     /// Whether the family is enabled.
     pub enabled: bool,
 }
 
 /// Desktop control.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Computer {
+pub struct ComputerCapability {
     /// Whether the family is enabled.
     pub enabled: bool,
     /// `linux`, `macos` or `windows`.
@@ -136,7 +135,7 @@ pub struct Computer {
 
 /// Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Flow {
+pub struct StreamWindow {
     /// Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
     /// its full length.
     pub window_bytes: u64,

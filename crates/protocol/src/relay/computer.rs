@@ -1,29 +1,32 @@
 //! `computer.*`: desktop control.
 
-mod act;
+mod action;
 mod element;
-mod see;
+mod snapshot;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use act::{
-    Act, ActCode, ActFault, ActInput, ActOptions, ActResult, ActStatus, ActTarget, Action, ActionKind,
-    ElementRef, Execution, Preference, Strategy,
+pub use action::{
+    ActionError, ActionErrorCode, ActionExecution, ActionInput, ActionKind, ActionOptions, ActionResult,
+    ActionStatus, ActionStrategy, ActionTarget, DesktopAction, ElementRef, PerformAction, StrategyPreference,
 };
-pub use element::{Element, Sensitive, Surface};
-pub use see::{App, Cursor, Redaction, Region, Screenshot, See, SeeTarget, Snapshot, Window};
+pub use element::{AccessibilityElement, SensitiveSurface, SurfaceKind};
+pub use snapshot::{
+    DesktopApp, DesktopSnapshot, DesktopWindow, PointerPosition, RedactionLevel, ScreenRegion, Screenshot,
+    SnapshotTarget, TakeSnapshot,
+};
 
 /// State of the desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ComputerStatus {
+pub struct DesktopStatus {
     /// Whether the desktop is available, and who controls it.
-    pub state: Control,
+    pub state: DesktopControl,
     /// `linux`, `macos` or `windows`.
     pub platform: String,
     /// Permissions of the operating system that desktop control needs.
     #[serde(default)]
-    pub permissions: Vec<Permission>,
+    pub permissions: Vec<DesktopPermission>,
     /// Name of the foreground application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_app: Option<String>,
@@ -34,7 +37,7 @@ pub struct ComputerStatus {
 
 /// A permission that the operating system requests from the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Permission {
+pub struct DesktopPermission {
     /// Name of the permission, such as `screen`.
     pub name: String,
     /// `granted`, or the reason why it is missing.
@@ -44,7 +47,7 @@ pub struct Permission {
 /// Whether the desktop is available, and who controls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Control {
+pub enum DesktopControl {
     /// Available and idle.
     Ready,
     /// Disabled by the owner.
@@ -66,7 +69,7 @@ pub enum Control {
 
 /// Parameters of `computer.pause`, `computer.resume`, `computer.takeover` and `computer.release`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SetControl {
+pub struct ChangeControl {
     /// Reason for the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -76,5 +79,5 @@ pub struct SetControl {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlState {
     /// Whether the desktop is available, and who controls it.
-    pub state: Control,
+    pub state: DesktopControl,
 }

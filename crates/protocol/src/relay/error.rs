@@ -114,7 +114,7 @@ impl Code {
 
 /// An error as the peer sent it, possibly with a code that this version does not know.
 #[derive(Deserialize)]
-struct Said {
+struct WireError {
     code: String,
     message: Option<String>,
     #[serde(default)]
@@ -124,13 +124,13 @@ struct Said {
 
 impl<'de> Deserialize<'de> for RelayError {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        JsonObject::deserialize(deserializer).map(|JsonObject(said): JsonObject<Said>| said.into())
+        JsonObject::deserialize(deserializer).map(|JsonObject(error): JsonObject<WireError>| error.into())
     }
 }
 
 /// Maps an unknown code to `provider_error` and preserves it in `details.code`.
-impl From<Said> for RelayError {
-    fn from(Said { code, message, recoverable, details }: Said) -> Self {
+impl From<WireError> for RelayError {
+    fn from(WireError { code, message, recoverable, details }: WireError) -> Self {
         let mut details = details.unwrap_or_default();
         let known = Code::ALL.into_iter().find(|known| known.as_str() == code);
         if known.is_none() {

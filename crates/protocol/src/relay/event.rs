@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accepted, Family, Json,
-    artifact::Uploaded,
-    file::Change,
-    tool::{ToolList, Unregistration},
+    Family, Json, RelayAccepted,
+    artifact::ArtifactUploaded,
+    file::WatchedChange,
+    tool::{ToolList, UnregisterTools},
 };
 
 /// An event. It has no response.
@@ -26,13 +26,13 @@ macro_rules! events {
         /// The known events.
         #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
         #[serde(tag = "event", content = "payload")]
-        pub enum Event {$(
+        pub enum RelayEvent {$(
             $(#[$doc])*
             #[serde(rename = $name)]
             $event($payload),
         )*}
 
-        impl Event {
+        impl RelayEvent {
             /// The names of all events.
             pub const NAMES: &'static [&'static str] = &[$($name),*];
         }
@@ -42,18 +42,18 @@ macro_rules! events {
             ///
             /// # Errors
             /// Fails if the payload does not fit the event.
-            pub fn read(&self) -> serde_json::Result<Option<Event>> {
+            pub fn read(&self) -> serde_json::Result<Option<RelayEvent>> {
                 match self.event.as_str() {
-                    $($name => self.payload.object().map(|payload| Some(Event::$event(payload))),)*
+                    $($name => self.payload.object().map(|payload| Some(RelayEvent::$event(payload))),)*
                     _ => Ok(None),
                 }
             }
         }
 
-        impl From<&Event> for EventFrame {
-            fn from(event: &Event) -> Self {
+        impl From<&RelayEvent> for EventFrame {
+            fn from(event: &RelayEvent) -> Self {
                 match event {
-                    $(Event::$event(payload) => Self { event: $name.into(), payload: Json::of(payload) },)*
+                    $(RelayEvent::$event(payload) => Self { event: $name.into(), payload: Json::from_value(payload) },)*
                 }
             }
         }
@@ -62,24 +62,24 @@ macro_rules! events {
 
 events! {
     /// The relay server accepted the hello.
-    Accepted(Accepted) = "relay.accepted";
+    Accepted(RelayAccepted) = "relay.accepted";
     /// The state of a capability family changed.
     CapabilityUpdated(CapabilityUpdated) = "capability.updated";
     /// A provider stopped accepting new requests.
-    ProviderPaused(Pause) = "provider.paused";
+    ProviderPaused(ProviderPauseChanged) = "provider.paused";
     /// A provider accepts requests again.
-    ProviderResumed(Pause) = "provider.resumed";
+    ProviderResumed(ProviderPauseChanged) = "provider.resumed";
     /// An artifact is available.
-    ArtifactUploaded(Uploaded) = "artifact.uploaded";
+    ArtifactUploaded(ArtifactUploaded) = "artifact.uploaded";
     /// Tools were registered.
     ToolRegistered(ToolList) = "tool.registered";
     /// Tools were unregistered.
-    ToolUnregistered(Unregistration) = "tool.unregistered";
+    ToolUnregistered(UnregisterTools) = "tool.unregistered";
     /// A resource changed.
     ResourceUpdated(ResourceUpdated) = "resource.updated";
     /// A reader can receive more of a stream. An addition to the requirement document: sent only to a peer that
     /// announced a `flow`.
-    StreamCredit(Credit) = "stream.credit";
+    StreamCredit(StreamCredit) = "stream.credit";
 }
 
 /// The state of a capability family changed.
@@ -88,14 +88,13 @@ pub struct CapabilityUpdated {
     /// The family.
     pub capability: Family,
     /// The new state.
-    pub state: State,
+    pub state: Availability,
 }
 
 /// State of a capability family or a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RelayState")]
-pub enum State {
+pub enum Availability {
     /// Starting.
     Starting,
     /// Available.
@@ -117,7 +116,7 @@ pub enum State {
     Unknown,
 }
 
-impl State {
+impl Availability {
     /// Whether requests are accepted in this state.
     pub fn is_available(self) -> bool {
         matches!(self, Self::Online | Self::Degraded)
@@ -126,7 +125,7 @@ impl State {
 
 /// A provider was paused or resumed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Pause {
+pub struct ProviderPauseChanged {
     /// Reason for the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -139,15 +138,15 @@ pub struct ResourceUpdated {
     pub resource_id: String,
     /// The new state, if it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<State>,
+    pub state: Option<Availability>,
     /// The file change, if the resource is a watch.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
+    pub change: Option<WatchedChange>,
 }
 
 /// Additional credit for a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Credit {
+pub struct StreamCredit {
     /// The request that the stream belongs to.
     pub id: String,
     /// Additional bytes of stream messages that the peer may send. Each message counts with its full length.

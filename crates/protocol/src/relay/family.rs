@@ -41,7 +41,7 @@ impl Family {
 }
 
 /// Deserialises a list of families and skips unknown ones, which a newer peer may send.
-pub(super) fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Family>, D::Error> {
-    let said: Vec<Value> = Vec::deserialize(deserializer)?;
-    Ok(said.iter().filter_map(|family| Family::deserialize(family).ok()).collect())
+pub(super) fn known_families<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Family>, D::Error> {
+    let names: Vec<Value> = Vec::deserialize(deserializer)?;
+    Ok(names.iter().filter_map(|family| Family::deserialize(family).ok()).collect())
 }

@@ -1,14 +1,14 @@
 //! `file.*`: files and directories below a root.
 
-mod change;
 mod search;
+mod watch;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use change::{Change, ChangeKind, WatchFiles, Watching};
-pub use search::{Case, Match, MatchBatch, SearchFiles, Searched};
+pub use search::{CaseSensitivity, MatchBatch, SearchFiles, SearchMatch, SearchSummary};
+pub use watch::{ChangeKind, WatchFiles, WatchStarted, WatchedChange};
 
 use super::{Encoding, RelayPath, RootId, Sha256};
 
@@ -118,7 +118,7 @@ pub enum IfMatch {
 
 /// Result of `file.write`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Written {
+pub struct WriteFileResult {
     /// New size of the file in bytes.
     pub size_bytes: u64,
     /// SHA-256 of the whole file.
@@ -151,9 +151,9 @@ pub struct ListFiles {
 
 /// Entries of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileList {
+pub struct DirectoryListing {
     /// The entries.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListedFile>,
     /// Token for the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_page: Option<String>,
@@ -161,7 +161,7 @@ pub struct FileList {
 
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Entry {
+pub struct ListedFile {
     /// Name of the entry. In a recursive listing, its path relative to the listed directory.
     pub name: String,
     /// Kind of entry.
@@ -220,7 +220,7 @@ pub struct FileStat {
 
 /// Parameters of `file.mkdir`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MakeDir {
+pub struct MakeDirectory {
     /// The root.
     pub root_id: RootId,
     /// Path of the directory.
@@ -232,7 +232,7 @@ pub struct MakeDir {
 
 /// Result of `file.mkdir`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DirMade {
+pub struct MakeDirectoryResult {
     /// Whether the directory was created; `false` if it existed already.
     pub created: bool,
 }
@@ -251,7 +251,7 @@ pub struct DeleteFile {
 
 /// Result of `file.delete`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Deleted {
+pub struct DeleteFileResult {
     /// Whether there was anything to delete.
     pub deleted: bool,
 }

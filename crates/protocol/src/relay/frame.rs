@@ -8,7 +8,7 @@ use serde::{
     de::{self, DeserializeOwned, IgnoredAny, MapAccess, Visitor},
 };
 
-use super::{Beat, Cancel, EventFrame, Hello, Request, Response, StreamFrame, fault};
+use super::{CancelFrame, EventFrame, Hello, PingFrame, Request, Response, StreamFrame, parse_error};
 
 /// Maximum length of an id in bytes, so that a response that repeats it always fits in a message.
 const ID_BYTES_MAX: usize = 256;
@@ -28,17 +28,17 @@ pub enum Frame {
     /// Partial output or progress of a request, sent before its response.
     Stream(StreamFrame),
     /// Cancels a request.
-    Cancel(Cancel),
+    Cancel(CancelFrame),
     /// Checks that the peer is alive.
-    Ping(Beat),
+    Ping(PingFrame),
     /// Answers a ping with the same id and time.
-    Pong(Beat),
+    Pong(PingFrame),
 }
 
 /// A message that is not a valid frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-pub struct Malformed {
+pub struct MalformedFrame {
     /// Description of the error. It does not repeat received values, which may be secrets.
     pub reason: String,
     /// Id of the request that the message was meant to be, if it can be determined. The reader can answer it with an
@@ -51,24 +51,25 @@ impl Frame {
     ///
     /// # Errors
     /// Fails if the message is not a valid frame.
-    pub fn read(text: &str) -> Result<Self, Malformed> {
+    pub fn read(text: &str) -> Result<Self, MalformedFrame> {
         let frame = match kind(text)?.as_str() {
             "hello" => fields(text).map(Frame::Hello),
             "event" => fields(text).map(Frame::Event),
             "request" => {
-                fields(text).map(Frame::Request).map_err(|why| Malformed { request: id(text), ..why })
+                fields(text).map(Frame::Request).map_err(|why| MalformedFrame { request: id(text), ..why })
             }
             "response" => fields(text).map(Frame::Response),
             "stream" => fields(text).map(Frame::Stream),
             "cancel" => fields(text).map(Frame::Cancel),
             "ping" => fields(text).map(Frame::Ping),
             "pong" => fields(text).map(Frame::Pong),
-            _ => Err(Malformed { reason: "there is no such `type` of frame".into(), request: None }),
+            _ => Err(MalformedFrame { reason: "there is no such `type` of frame".into(), request: None }),
         }?;
         match frame.id() {
-            Some(id) if id.len() > ID_BYTES_MAX => {
-                Err(Malformed { reason: format!("an `id` has at most {ID_BYTES_MAX} bytes"), request: None })
-            }
+            Some(id) if id.len() > ID_BYTES_MAX => Err(MalformedFrame {
+                reason: format!("an `id` has at most {ID_BYTES_MAX} bytes"),
+                request: None,
+            }),
             _ => Ok(frame),
         }
     }
@@ -80,9 +81,9 @@ impl Frame {
             Self::Request(Request { id, .. })
             | Self::Response(Response { id, .. })
             | Self::Stream(StreamFrame { id, .. })
-            | Self::Cancel(Cancel { id, .. })
-            | Self::Ping(Beat { id, .. })
-            | Self::Pong(Beat { id, .. }) => Some(id),
+            | Self::Cancel(CancelFrame { id, .. })
+            | Self::Ping(PingFrame { id, .. })
+            | Self::Pong(PingFrame { id, .. }) => Some(id),
         }
     }
 
@@ -95,20 +96,20 @@ impl Frame {
 
 /// Finds the `type` of a frame without parsing the rest. Peers usually send it first, so the scan ends early and the
 /// frame is parsed only once.
-fn kind(text: &str) -> Result<String, Malformed> {
+fn kind(text: &str) -> Result<String, MalformedFrame> {
     let mut found = None;
-    let sought = serde_json::Deserializer::from_str(text).deserialize_map(Seek(&mut found));
+    let sought = serde_json::Deserializer::from_str(text).deserialize_map(TypeFinder(&mut found));
     match (found, sought) {
         // The visitor stops at the `type` by returning an error, so a value wins over the error.
         (Some(kind), _) => Ok(kind),
         (None, Err(error)) => Err(malformed(&error)),
-        (None, Ok(())) => Err(Malformed { reason: "a frame has a `type`".into(), request: None }),
+        (None, Ok(())) => Err(MalformedFrame { reason: "a frame has a `type`".into(), request: None }),
     }
 }
 
-struct Seek<'a>(&'a mut Option<String>);
+struct TypeFinder<'a>(&'a mut Option<String>);
 
-impl<'de> Visitor<'de> for Seek<'_> {
+impl<'de> Visitor<'de> for TypeFinder<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,16 +131,16 @@ impl<'de> Visitor<'de> for Seek<'_> {
 /// Finds the id of a malformed request, unless it is too long to be repeated in a response.
 fn id(text: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Named {
+    struct RequestId {
         id: String,
     }
-    fields(text).ok().map(|named: Named| named.id).filter(|id| id.len() <= ID_BYTES_MAX)
+    fields(text).ok().map(|request: RequestId| request.id).filter(|id| id.len() <= ID_BYTES_MAX)
 }
 
-fn fields<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
+fn fields<T: DeserializeOwned>(text: &str) -> Result<T, MalformedFrame> {
     serde_json::from_str(text).map_err(|error| malformed(&error))
 }
 
-fn malformed(error: &serde_json::Error) -> Malformed {
-    Malformed { reason: fault::of(error), request: None }
+fn malformed(error: &serde_json::Error) -> MalformedFrame {
+    MalformedFrame { reason: parse_error::describe(error), request: None }
 }

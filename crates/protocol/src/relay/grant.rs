@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Approval, ClientId, Family, Mode, Root, RootId, VirtualPath};
+use super::{ApprovalPolicy, ClientId, Family, Root, RootId, RootMode, VirtualPath};
 use crate::RuntimeId;
 
 /// Allows a runtime to use capabilities of a device. Everything not granted is refused.
@@ -57,9 +57,9 @@ pub struct ShellGrant {
     pub env: Vec<String>,
     /// Network access of commands.
     #[serde(default)]
-    pub network: Network,
+    pub network: CommandNetwork,
     /// The approval that a command needs.
-    pub approval_policy: Approval,
+    pub approval_policy: ApprovalPolicy,
     /// Maximum run time of a command in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime_max_ms: Option<u64>,
@@ -74,7 +74,7 @@ pub struct ShellGrant {
 /// Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
 /// lends. A request without limits may use everything that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Terms {
+pub struct RequestLimits {
     /// Usable roots, with their effective modes.
     pub roots: Vec<Root>,
     /// Restrictions on shell commands; absent if commands are not allowed.
@@ -82,9 +82,9 @@ pub struct Terms {
     pub shell: Option<ShellGrant>,
 }
 
-impl Terms {
+impl RequestLimits {
     /// Access mode of a root, or `None` if the request must not use the root.
-    pub fn mode(&self, root: &RootId) -> Option<Mode> {
+    pub fn mode(&self, root: &RootId) -> Option<RootMode> {
         self.roots.iter().find(|granted| granted.root_id == *root).map(|granted| granted.mode)
     }
 }
@@ -92,7 +92,7 @@ impl Terms {
 /// Network access of commands. A lesser value is stricter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Network {
+pub enum CommandNetwork {
     /// No network access.
     #[default]
     None,

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Capabilities, ClientId, Code, Family, Mode, OfferedRoot, PROTOCOL, RelayError, Root};
+use super::{ClientId, Code, DeviceCapabilities, Family, OfferedRoot, PROTOCOL, RelayError, Root, RootMode};
 use crate::json_object;
 
 /// Maximum number of roots that a device may offer. Validation compares each root with every other.
 pub const ROOTS_MAX: usize = 256;
 
-/// Identity and capabilities of a device, not validated yet. [`check`](Self::check) turns it into an [`Offer`].
+/// Identity and capabilities of a device, not validated yet. [`check`](Self::check) turns it into a [`DeviceOffer`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
     /// Must be [`PROTOCOL`].
@@ -24,13 +24,13 @@ pub struct Hello {
     pub client_version: String,
     /// The offered capabilities.
     #[serde(default, deserialize_with = "json_object::one")]
-    #[schemars(with = "Capabilities")]
-    pub capabilities: Capabilities,
+    #[schemars(with = "DeviceCapabilities")]
+    pub capabilities: DeviceCapabilities,
 }
 
 /// The validated content of a hello.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct DeviceOffer {
     /// The device.
     pub client_id: ClientId,
     /// The enabled families.
@@ -54,7 +54,7 @@ impl Hello {
     ///
     /// # Errors
     /// Fails for another protocol version, invalid ids, paths or modes, and for duplicate or overlapping roots.
-    pub fn check(&self) -> Result<Offer, InvalidHello> {
+    pub fn check(&self) -> Result<DeviceOffer, InvalidHello> {
         if self.protocol != PROTOCOL {
             let theirs: String = self.protocol.chars().filter(|c| !c.is_control()).take(64).collect();
             return Err(invalid("protocol", &format!("`{theirs}` is not spoken here, but `{PROTOCOL}` is")));
@@ -66,7 +66,7 @@ impl Hello {
             None => Vec::new(),
         };
         let roots = if families.contains(&Family::Fileops) { roots } else { Vec::new() };
-        Ok(Offer { client_id, families, roots })
+        Ok(DeviceOffer { client_id, families, roots })
     }
 }
 
@@ -75,15 +75,15 @@ fn roots(offered: &[OfferedRoot]) -> Result<Vec<Root>, InvalidHello> {
         return Err(invalid("capabilities.fileops.roots", &format!("there are more than {ROOTS_MAX}")));
     }
     let mut roots: Vec<Root> = Vec::with_capacity(offered.len());
-    for (index, said) in offered.iter().enumerate() {
+    for (index, root) in offered.iter().enumerate() {
         let at = |field: &str| format!("capabilities.fileops.roots[{index}].{field}");
         let root = Root {
-            root_id: said.root_id.parse().map_err(|why| invalid(at("root_id"), &why))?,
-            label: said.label.clone(),
-            virtual_path: said.virtual_path.parse().map_err(|why| invalid(at("virtual_path"), &why))?,
-            mode: match said.mode.as_str() {
-                "ro" => Mode::Ro,
-                "rw" => Mode::Rw,
+            root_id: root.root_id.parse().map_err(|why| invalid(at("root_id"), &why))?,
+            label: root.label.clone(),
+            virtual_path: root.virtual_path.parse().map_err(|why| invalid(at("virtual_path"), &why))?,
+            mode: match root.mode.as_str() {
+                "ro" => RootMode::Ro,
+                "rw" => RootMode::Rw,
                 _ => return Err(invalid(at("mode"), "must be `ro` or `rw`")),
             },
         };

@@ -22,7 +22,7 @@ pub struct Json {
 
 impl Json {
     /// Serialises a value.
-    pub fn of(value: &impl Serialize) -> Self {
+    pub fn from_value(value: &impl Serialize) -> Self {
         // Serialising a wire type cannot fail.
         Self::from(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
@@ -31,13 +31,13 @@ impl Json {
     ///
     /// # Errors
     /// Fails if the text is not valid JSON.
-    pub fn written(text: String) -> serde_json::Result<Self> {
+    pub fn from_text(text: String) -> serde_json::Result<Self> {
         RawValue::from_string(text).map(Self::from)
     }
 
     /// An empty object.
     pub fn empty() -> Self {
-        Self::of(&serde_json::Map::new())
+        Self::from_value(&serde_json::Map::new())
     }
 
     /// Attaches bytes.

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use table::*;
 
-use super::{Code, Context, Family, Json, RelayError, Request, fault};
+use super::{Code, Family, Json, RelayContext, RelayError, Request, parse_error};
 
 /// A method, as a type.
-pub trait Method {
+pub trait RelayMethod {
     /// The row of the method in the table.
-    const ROW: &'static Row;
+    const INFO: &'static MethodInfo;
     /// Type of the parameters.
     type Params: Serialize + DeserializeOwned + JsonSchema;
     /// Type of the result.
     type Result: Serialize + DeserializeOwned + JsonSchema;
 
     /// Builds a request.
-    fn request(id: impl Into<String>, params: &Self::Params, context: Option<Context>) -> Request {
-        Request { id: id.into(), method: Self::ROW.name.into(), params: Json::of(params), context }
+    fn request(id: impl Into<String>, params: &Self::Params, context: Option<RelayContext>) -> Request {
+        Request { id: id.into(), method: Self::INFO.name.into(), params: Json::from_value(params), context }
     }
 
     /// Parses the parameters.
@@ -28,7 +28,7 @@ pub trait Method {
     /// # Errors
     /// Fails with `invalid_request` if the parameters are invalid.
     fn params(json: &Json) -> Result<Self::Params, RelayError> {
-        json.object().map_err(|error| refused(Code::InvalidRequest, Self::ROW, "params", &error))
+        json.object().map_err(|error| invalid_value(Code::InvalidRequest, Self::INFO, "params", &error))
     }
 
     /// Parses the result.
@@ -36,31 +36,31 @@ pub trait Method {
     /// # Errors
     /// Fails with `provider_error` if the result is invalid.
     fn result(json: &Json) -> Result<Self::Result, RelayError> {
-        json.object().map_err(|error| refused(Code::ProviderError, Self::ROW, "result", &error))
+        json.object().map_err(|error| invalid_value(Code::ProviderError, Self::INFO, "result", &error))
     }
 }
 
 /// A method, as a row of the table.
 #[derive(Debug)]
-pub struct Row {
+pub struct MethodInfo {
     /// Name on the wire, such as `file.read`.
     pub name: &'static str,
     /// The capability family that must be accepted.
     pub family: Family,
     /// The side that sends the request; the other side responds.
-    pub asked_by: Side,
+    pub requested_by: ConnectionSide,
     /// Whether the method changes anything.
-    pub access: Access,
+    pub access: MethodAccess,
     /// Type of the parameters.
-    pub params: Shape,
+    pub params: WireType,
     /// Type of the result.
-    pub result: Shape,
+    pub result: WireType,
 }
 
-impl Row {
+impl MethodInfo {
     /// The error for invalid parameters. It does not repeat received values, which may be secrets.
     pub fn invalid_params(&self, error: &serde_json::Error) -> RelayError {
-        refused(Code::InvalidRequest, self, "params", error)
+        invalid_value(Code::InvalidRequest, self, "params", error)
     }
 
     /// Finds a method by name. If there is none, the request fails with `unknown_method`.
@@ -70,14 +70,14 @@ impl Row {
 
     /// Whether the method controls an operation that is already running. A paused device still accepts such requests,
     /// since they start nothing new.
-    pub fn goes_on(&self) -> bool {
-        let rows: [&Row; 6] = [
-            ShellInput::ROW,
-            ShellResize::ROW,
-            ShellSignal::ROW,
-            ShellCancel::ROW,
-            ShellStatus::ROW,
-            ToolCancel::ROW,
+    pub fn controls_running_operation(&self) -> bool {
+        let rows: [&MethodInfo; 6] = [
+            ShellInput::INFO,
+            ShellResize::INFO,
+            ShellSignal::INFO,
+            ShellCancel::INFO,
+            ShellStatus::INFO,
+            ToolCancel::INFO,
         ];
         rows.iter().any(|row| row.name == self.name)
     }
@@ -85,14 +85,14 @@ impl Row {
 
 /// A side of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum ConnectionSide {
     /// The relay server, on behalf of runtimes.
     Runtime,
     /// The device, on behalf of its providers.
     Provider,
 }
 
-impl Side {
+impl ConnectionSide {
     /// Name in the schema document.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -104,14 +104,14 @@ impl Side {
 
 /// Whether a method has effects outside of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum MethodAccess {
     /// The method only reads.
     Read,
     /// The method has effects.
     Write,
 }
 
-impl Access {
+impl MethodAccess {
     /// Name in the schema document.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -123,15 +123,15 @@ impl Access {
 
 /// A wire type, for callers that know a method only by name.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct WireType {
     read: fn(&Json) -> serde_json::Result<Json>,
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-impl Shape {
-    const fn of<T: Serialize + DeserializeOwned + JsonSchema>() -> Self {
+impl WireType {
+    const fn new<T: Serialize + DeserializeOwned + JsonSchema>() -> Self {
         Self {
-            read: |json| json.object::<T>().map(|value| Json::of(&value)),
+            read: |json| json.object::<T>().map(|value| Json::from_value(&value)),
             schema: SchemaGenerator::subschema_for::<T>,
         }
     }
@@ -152,10 +152,10 @@ impl Shape {
 
 /// An empty object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Nothing {}
+pub struct EmptyObject {}
 
-fn refused(code: Code, row: &Row, what: &str, error: &serde_json::Error) -> RelayError {
-    RelayError::new(code, format!("the {what} of `{}`: {}", row.name, fault::of(error)))
+fn invalid_value(code: Code, row: &MethodInfo, what: &str, error: &serde_json::Error) -> RelayError {
+    RelayError::new(code, format!("the {what} of `{}`: {}", row.name, parse_error::describe(error)))
         .with("method", row.name)
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::{Frame, Malformed, Response};
+use super::{Frame, MalformedFrame, Response};
 
 /// Protocol extension: the results of `file.read` may carry raw bytes in a binary message. A device announces it in
 /// its hello, and the relay server confirms it when it accepts the connection.
@@ -33,8 +33,8 @@ impl Packet {
     ///
     /// # Errors
     /// Fails if the message is not a response with a result.
-    pub fn read(message: &Bytes) -> Result<Response, Malformed> {
-        let malformed = |reason: &str| Malformed { reason: reason.into(), request: None };
+    pub fn read(message: &Bytes) -> Result<Response, MalformedFrame> {
+        let malformed = |reason: &str| MalformedFrame { reason: reason.into(), request: None };
         let frame = message.split_first_chunk::<LENGTH_BYTES>().and_then(|(length, rest)| {
             let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
             Some((rest.get(..length)?, LENGTH_BYTES + length))

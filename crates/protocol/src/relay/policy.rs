@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Risk of using a tool. A greater value is riskier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Risk {
+pub enum ToolRisk {
     /// Harmless.
     Low,
     /// Has effects that can be undone.
@@ -20,7 +20,7 @@ pub enum Risk {
 /// The approval that an operation needs. A greater value is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Approval {
+pub enum ApprovalPolicy {
     /// No approval.
     Allow,
     /// A user approves once, for all later requests.
@@ -33,7 +33,7 @@ pub enum Approval {
     Block,
 }
 
-impl Approval {
+impl ApprovalPolicy {
     /// Returns the stricter of two policies.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {

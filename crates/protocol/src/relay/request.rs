@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Json, Terms};
+use super::{Json, RequestLimits};
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,12 +18,12 @@ pub struct Request {
     pub params: Json,
     /// The session and run for which the request is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<Context>,
+    pub context: Option<RelayContext>,
 }
 
 /// The origin of a request. Forwarded unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Context {
+pub struct RelayContext {
     /// The session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
@@ -38,7 +38,7 @@ pub struct Context {
     pub workspace_id: Option<String>,
     /// Limits of this request, set by the relay server. The server discards limits that a runtime sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub terms: Option<Terms>,
+    pub terms: Option<RequestLimits>,
     /// Unknown fields, forwarded unchanged.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -46,7 +46,7 @@ pub struct Context {
 
 /// Cancels a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cancel {
+pub struct CancelFrame {
     /// Id of the request.
     pub id: String,
     /// Reason for the cancellation, such as `user_cancelled`.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::State;
+use super::Availability;
 
 /// Parameters of `resource.list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub struct Resource {
     /// Kind of resource, such as `browser_session`.
     pub kind: String,
     /// Current state.
-    pub state: State,
+    pub state: Availability,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Whether its state can be exported and restored.

@@ -23,7 +23,7 @@ struct WireResponse {
     /// Id of the request.
     id: String,
     /// Result of a successful request.
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<Json>")]
     result: Option<Json>,
     /// Error of a failed request.
@@ -31,7 +31,7 @@ struct WireResponse {
 }
 
 /// Distinguishes a `null` result from an absent one: both would be `None` by default.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
 
@@ -55,13 +55,13 @@ impl TryFrom<WireResponse> for Response {
 /// Written by hand so that a large result is not copied into a `WireResponse`.
 impl Serialize for Response {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut answer = serializer.serialize_struct("Response", 2)?;
-        answer.serialize_field("id", &self.id)?;
+        let mut response = serializer.serialize_struct("Response", 2)?;
+        response.serialize_field("id", &self.id)?;
         match &self.outcome {
-            Ok(result) => answer.serialize_field("result", result)?,
-            Err(error) => answer.serialize_field("error", error)?,
+            Ok(result) => response.serialize_field("result", result)?,
+            Err(error) => response.serialize_field("error", error)?,
         }
-        answer.end()
+        response.end()
     }
 }
 

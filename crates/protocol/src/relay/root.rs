@@ -16,14 +16,13 @@ pub struct Root {
     /// Absolute path under which agents see the root.
     pub virtual_path: VirtualPath,
     /// Access mode.
-    pub mode: Mode,
+    pub mode: RootMode,
 }
 
 /// Access mode of a root. A lesser value is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RootMode")]
-pub enum Mode {
+pub enum RootMode {
     /// Read only.
     Ro,
     /// Read and write.

@@ -3,30 +3,30 @@
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{AuditEntry, Binding, Event, Frame, Grant, METHODS, computer, file, shell};
+use super::{Binding, Frame, Grant, METHODS, RelayAuditEntry, RelayEvent, computer, file, shell};
 
 /// Generates a JSON Schema (2020-12) of [`Frame`]. All types are under `$defs`; the table of methods with their
 /// params and results is under `methods`.
 pub fn schemas() -> Map<String, Value> {
     let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
     let frame = generator.subschema_for::<Frame>();
-    generator.subschema_for::<Event>();
+    generator.subschema_for::<RelayEvent>();
     generator.subschema_for::<Grant>();
     generator.subschema_for::<Binding>();
-    generator.subschema_for::<AuditEntry>();
+    generator.subschema_for::<RelayAuditEntry>();
     // These types are the `data` of stream frames.
     generator.subschema_for::<file::MatchBatch>();
-    generator.subschema_for::<file::Change>();
-    generator.subschema_for::<shell::Started>();
+    generator.subschema_for::<file::WatchedChange>();
+    generator.subschema_for::<shell::CommandStarted>();
     // This type is the content of an artifact.
-    generator.subschema_for::<computer::Element>();
+    generator.subschema_for::<computer::AccessibilityElement>();
     let methods: Map<_, _> = METHODS
         .iter()
         .map(|row| {
             let (params, result) = (row.params.schema(&mut generator), row.result.schema(&mut generator));
-            let (asked_by, access) = (row.asked_by.as_str(), row.access.as_str());
+            let (requested_by, access) = (row.requested_by.as_str(), row.access.as_str());
             let about = json!({
-                "family": row.family, "asked_by": asked_by, "access": access, "params": params, "result": result,
+                "family": row.family, "asked_by": requested_by, "access": access, "params": params, "result": result,
             });
             (row.name.into(), about)
         })

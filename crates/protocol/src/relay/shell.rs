@@ -28,7 +28,7 @@ pub struct StartCommand {
     pub timeout_ms: Option<u64>,
     /// Size of the terminal; without it the command gets no terminal.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pty: Option<Size>,
+    pub pty: Option<TerminalDimensions>,
     /// Respond when the command has started instead of when it has ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
@@ -39,7 +39,7 @@ pub struct StartCommand {
 
 /// The program that a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Program<'a> {
+pub enum CommandProgram<'a> {
     /// Command line for the shell.
     Line(&'a str),
     /// Program and arguments, run without a shell.
@@ -48,10 +48,10 @@ pub enum Program<'a> {
 
 impl StartCommand {
     /// Returns the program, or `None` unless exactly one of `command` and `argv` is present.
-    pub fn program(&self) -> Option<Program<'_>> {
+    pub fn program(&self) -> Option<CommandProgram<'_>> {
         match (self.command.as_deref(), self.argv.as_deref()) {
-            (Some(line), None) => Some(Program::Line(line)),
-            (None, Some([program, args @ ..])) => Some(Program::Argv(program, args)),
+            (Some(line), None) => Some(CommandProgram::Line(line)),
+            (None, Some([program, args @ ..])) => Some(CommandProgram::Argv(program, args)),
             _ => None,
         }
     }
@@ -59,7 +59,7 @@ impl StartCommand {
 
 /// Size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Size {
+pub struct TerminalDimensions {
     /// Number of columns.
     pub cols: u16,
     /// Number of rows.
@@ -68,7 +68,7 @@ pub struct Size {
 
 /// Result of `shell.start`: the command has ended or, in the background, started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Ended {
+pub struct CommandOutcome {
     /// Exit code; 128 plus the signal number after a signal. Absent for a background command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -93,7 +93,7 @@ pub struct Ended {
 
 /// The command has started: `data` of its first `status` stream frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Started {
+pub struct CommandStarted {
     /// Id of the command.
     pub command_id: String,
 }
@@ -178,7 +178,7 @@ pub struct CommandStatus {
     pub output_truncated: bool,
     /// Output since the previous `shell.status`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub output: Vec<Output>,
+    pub output: Vec<OutputChunk>,
 }
 
 /// Whether a command is running.
@@ -198,7 +198,7 @@ pub enum CommandState {
 
 /// A piece of output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Output {
+pub struct OutputChunk {
     /// `stdout` or `stderr`.
     pub event: String,
     /// The bytes in the given encoding.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Approval, Family, Json, Risk, ToolName, fault};
+use super::{ApprovalPolicy, Family, Json, ToolName, ToolRisk, parse_error};
 
 /// Description of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,9 +24,9 @@ pub struct ToolDescriptor {
     #[serde(default = "tools")]
     pub capability: Family,
     /// Risk of using the tool.
-    pub risk: Risk,
+    pub risk: ToolRisk,
     /// The approval that the device requires. The policy of the runtime can be stricter.
-    pub approval_policy: Approval,
+    pub approval_policy: ApprovalPolicy,
 }
 
 fn tools() -> Family {
@@ -44,22 +44,23 @@ pub struct ToolList {
 
 impl ToolList {
     /// Creates a list from tool descriptions.
-    pub fn of(tools: &[ToolDescriptor]) -> Self {
-        Self { tools: tools.iter().map(Json::of).collect() }
+    pub fn from_tools(tools: &[ToolDescriptor]) -> Self {
+        Self { tools: tools.iter().map(Json::from_value).collect() }
     }
 
     /// Parses the tools. Rejects those that are invalid or repeat an earlier name.
-    pub fn read(&self) -> (Vec<ToolDescriptor>, Vec<Rejected>) {
+    pub fn read(&self) -> (Vec<ToolDescriptor>, Vec<RejectedTool>) {
         let (mut tools, mut rejected) = (Vec::new(), Vec::new());
         let mut names = HashSet::new();
-        for said in &self.tools {
-            match said.object::<ToolDescriptor>() {
+        for tool in &self.tools {
+            match tool.object::<ToolDescriptor>() {
                 Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
                 Ok(tool) => {
                     let reason = "another tool has the same name".into();
-                    rejected.push(Rejected { name: tool.name.into(), reason });
+                    rejected.push(RejectedTool { name: tool.name.into(), reason });
                 }
-                Err(error) => rejected.push(Rejected { name: name(said), reason: fault::of(&error) }),
+                Err(error) => rejected
+                    .push(RejectedTool { name: declared_name(tool), reason: parse_error::describe(&error) }),
             }
         }
         (tools, rejected)
@@ -67,27 +68,27 @@ impl ToolList {
 }
 
 /// The name of an invalid tool; empty if it has none.
-fn name(said: &Json) -> String {
+fn declared_name(tool: &Json) -> String {
     #[derive(Deserialize)]
-    struct Named {
+    struct DeclaredName {
         name: String,
     }
-    said.object().map(|named: Named| named.name).unwrap_or_default()
+    tool.object().map(|declared: DeclaredName| declared.name).unwrap_or_default()
 }
 
 /// Result of `tool.register`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Registered {
+pub struct ToolsRegistered {
     /// Names of the registered tools.
     pub registered: Vec<ToolName>,
     /// Tools that were not registered.
     #[serde(default)]
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedTool>,
 }
 
 /// A tool that was not registered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Rejected {
+pub struct RejectedTool {
     /// Name of the tool, possibly invalid.
     pub name: String,
     /// Reason for the rejection.
@@ -96,14 +97,14 @@ pub struct Rejected {
 
 /// Parameters of `tool.unregister`, and payload of the event `tool.unregistered`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unregistration {
+pub struct UnregisterTools {
     /// Names of the tools.
     pub names: Vec<ToolName>,
 }
 
 /// Result of `tool.unregister`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unregistered {
+pub struct ToolsUnregistered {
     /// Names of the tools that were registered before.
     pub unregistered: Vec<ToolName>,
 }
@@ -123,7 +124,7 @@ pub struct CallTool {
 
 /// Result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ToolResult {
+pub struct ToolCallResult {
     /// Content for the model.
     pub content: ToolContent,
     /// Structured content for programs.

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidPath, RelayPath, path};
+use super::{InvalidPath, RelayPath, relay_path};
 
 /// An absolute path as an agent sees it, such as `/workspace/main/README.md`. It is normalised, is never `/` and
 /// contains no `..`.
@@ -28,7 +28,7 @@ impl VirtualPath {
 
     /// Appends a relative path. Returns `None` if the result would not be below this path.
     pub fn join(&self, path: &RelayPath) -> Option<Self> {
-        let path = path.normal()?;
+        let path = path.normalized()?;
         if path.as_str().is_empty() {
             return Some(self.clone());
         }
@@ -43,7 +43,7 @@ impl FromStr for VirtualPath {
         if !text.starts_with('/') {
             return Err(InvalidPath::Relative);
         }
-        path::spelling(text)?;
+        relay_path::check_spelling(text)?;
         let parts: Vec<_> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         if parts.is_empty() {
             return Err(InvalidPath::Relative);

@@ -77,7 +77,7 @@ impl<T: Transport> Driver<T> {
         let mut accepted = accepted.map_err(|Refused(reason)| Lost::Refused(reason))?;
         let Stage::Accepting(until, theirs) = self.stage else { return Ok(()) };
         self.takes().accept(theirs, &mut accepted);
-        let payload = Json::of(&accepted);
+        let payload = Json::from_value(&accepted);
         let event = EventFrame { event: flow::ACCEPTED.into(), payload: payload.clone() };
         // Nothing overtakes it.
         self.outbox.urgent(Frame::Event(event).write());

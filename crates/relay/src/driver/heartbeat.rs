@@ -8,14 +8,14 @@ use std::{
     },
 };
 
-use protocol::relay::{Beat, Frame};
+use protocol::relay::{Frame, PingFrame};
 use tokio::time::Instant;
 
 use crate::{Lost, limits::MISSED_MAX, peer::Shared};
 
 /// Which heartbeats are not answered.
 pub(super) struct Heartbeat {
-    unanswered: VecDeque<(Beat, Instant)>,
+    unanswered: VecDeque<(PingFrame, Instant)>,
     asked: u64,
     latency: Arc<AtomicU64>,
 }
@@ -31,13 +31,13 @@ impl Heartbeat {
             return Err(Lost::Silent);
         }
         self.asked += 1;
-        let beat = Beat::now(format!("ping_{}", self.asked));
+        let beat = PingFrame::now(format!("ping_{}", self.asked));
         self.unanswered.push_back((beat.clone(), Instant::now()));
         Ok(Frame::Ping(beat))
     }
 
     /// The other side says that it is there; what answers nothing says nothing.
-    pub(super) fn answered(&mut self, beat: &Beat) {
+    pub(super) fn answered(&mut self, beat: &PingFrame) {
         let Some(place) = self.unanswered.iter().position(|(asked, _)| asked == beat) else { return };
         let (_, at) = self.unanswered[place];
         // Those before are answered with it.

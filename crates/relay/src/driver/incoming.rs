@@ -4,8 +4,8 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 use protocol::relay::{
-    Code, EventFrame, Frame, Json, Malformed, Method, Packet, RelayError, Request, Response, Row,
-    method::FileRead,
+    Code, EventFrame, Frame, Json, MalformedFrame, MethodInfo, Packet, RelayError, RelayMethod, Request,
+    Response, method::FileRead,
 };
 use serde::de::IgnoredAny;
 use tokio::{sync::Semaphore, time::Instant};
@@ -34,11 +34,11 @@ impl<T: Transport> Driver<T> {
         match Frame::read(text) {
             Ok(frame) if matches!(self.stage, Stage::Open) => self.on_frame(frame, text.len()),
             Ok(frame) => self.on_early(frame),
-            Err(Malformed { reason, request: Some(id) }) => {
+            Err(MalformedFrame { reason, request: Some(id) }) => {
                 self.answer(id, Err(RelayError::new(Code::InvalidRequest, reason)));
                 Ok(())
             }
-            Err(Malformed { reason, request: None }) => {
+            Err(MalformedFrame { reason, request: None }) => {
                 let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
                 Err(Lost::fault(if is_json { CloseCode::Policy } else { CloseCode::Invalid }, reason))
             }
@@ -92,10 +92,10 @@ impl<T: Transport> Driver<T> {
         if self.requests.len() >= limits.requests_max {
             return self.answer(request.id, Err(busy(limits.requests_max)));
         }
-        let row = Row::find(&request.method);
+        let row = MethodInfo::find(&request.method);
         let family = row.map(|row| row.family);
         // Who has begun much can still end it.
-        if let Some(family) = row.filter(|row| !row.goes_on()).map(|row| row.family)
+        if let Some(family) = row.filter(|row| !row.controls_running_operation()).map(|row| row.family)
             && self.requests.of(family) >= limits.family_requests_max
         {
             let error = busy(limits.family_requests_max).with("capability", family.as_str());
@@ -163,7 +163,7 @@ impl<T: Transport> Driver<T> {
 
     /// Whether what comes of a request of this method may have bytes.
     pub(super) fn has_bytes(&self, method: &str) -> bool {
-        self.theirs.bytes && method == FileRead::ROW.name
+        self.theirs.bytes && method == FileRead::INFO.name
     }
 }
 

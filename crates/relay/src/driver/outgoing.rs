@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use protocol::relay::{Cancel, Frame, Json, RelayError, Request};
+use protocol::relay::{CancelFrame, Frame, Json, RelayError, Request};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{Driver, Message, Timer, calls::Calls, early::Stage, incoming::busy};
@@ -105,7 +105,7 @@ impl<T: Transport> Driver<T> {
             self.calls.take_back(key);
         } else {
             self.timers.set(until, Timer::Call(key));
-            let cancel = Cancel { id: Calls::id(key), reason: Some(reason.into()) };
+            let cancel = CancelFrame { id: Calls::id(key), reason: Some(reason.into()) };
             self.outbox.urgent(Frame::Cancel(cancel).write());
         }
     }

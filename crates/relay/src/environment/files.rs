@@ -11,7 +11,10 @@ use futures_util::stream::{BoxStream, TryStreamExt};
 use jiff::Timestamp;
 use protocol::relay::{
     Code, RelayError, RelayPath, Root, RootId, VirtualPath,
-    file::{CreateMode, DeleteFile, Entry, EntryKind, FileStat, IfMatch, MakeDir, StatFile, Written},
+    file::{
+        CreateMode, DeleteFile, EntryKind, FileStat, IfMatch, ListedFile, MakeDirectory, StatFile,
+        WriteFileResult,
+    },
     method,
 };
 
@@ -51,7 +54,7 @@ pub trait FileOperator: Send + Sync {
     ///
     /// # Errors
     /// As above.
-    async fn write(&self, path: &str, content: &[u8], writing: Writing) -> Result<Written, Error>;
+    async fn write(&self, path: &str, content: &[u8], writing: Writing) -> Result<WriteFileResult, Error>;
 
     /// Writes a whole file as its pieces come.
     ///
@@ -67,13 +70,13 @@ pub trait FileOperator: Send + Sync {
     ///
     /// # Errors
     /// As above.
-    async fn append(&self, path: &str, content: &[u8]) -> Result<Written, Error>;
+    async fn append(&self, path: &str, content: &[u8]) -> Result<WriteFileResult, Error>;
 
     /// What is in a directory, also hidden.
     ///
     /// # Errors
     /// As above.
-    async fn list(&self, path: &str) -> Result<Vec<Entry>, Error>;
+    async fn list(&self, path: &str) -> Result<Vec<ListedFile>, Error>;
 
     /// What is in a directory and all below it.
     fn walk(&self, path: &str) -> BoxStream<'static, Result<Seen, Error>>;
@@ -171,7 +174,7 @@ pub struct Seen {
     /// Where.
     pub path: VirtualPath,
     /// What.
-    pub entry: Entry,
+    pub entry: ListedFile,
 }
 
 /// The files of an environment.
@@ -270,7 +273,7 @@ impl FileOperator for Files {
         reading::stream(&self.0, self.at(path), span)
     }
 
-    async fn write(&self, path: &str, content: &[u8], writing: Writing) -> Result<Written, Error> {
+    async fn write(&self, path: &str, content: &[u8], writing: Writing) -> Result<WriteFileResult, Error> {
         writing::write(&self.0, &self.at(path)?, content, writing).await
     }
 
@@ -282,11 +285,11 @@ impl FileOperator for Files {
         writing::pour(&self.0, &self.at(path)?, content).await
     }
 
-    async fn append(&self, path: &str, content: &[u8]) -> Result<Written, Error> {
+    async fn append(&self, path: &str, content: &[u8]) -> Result<WriteFileResult, Error> {
         writing::append(&self.0, &self.at(path)?, content).await
     }
 
-    async fn list(&self, path: &str) -> Result<Vec<Entry>, Error> {
+    async fn list(&self, path: &str) -> Result<Vec<ListedFile>, Error> {
         match self.place(path)? {
             Place::Above { names, .. } => Ok(names.into_iter().map(listing::directory).collect()),
             Place::Inside { .. } => listing::list(&self.0, &self.at(path)?).await,
@@ -310,7 +313,8 @@ impl FileOperator for Files {
 
     async fn mkdir(&self, path: &str, dir: Dir) -> Result<(), Error> {
         let at = self.at(path)?;
-        let params = MakeDir { root_id: at.root_id(), path: at.path.clone(), parents: dir == Dir::Whole };
+        let params =
+            MakeDirectory { root_id: at.root_id(), path: at.path.clone(), parents: dir == Dir::Whole };
         self.0.ask::<method::FileMkdir>(&params).await.map_err(|error| at.error(error))?;
         Ok(())
     }

@@ -11,8 +11,8 @@ use protocol::relay::{
     Encoding,
     method::{ShellCancel, ShellInput, ShellResize, ShellSignal, ShellStart, ShellStatus},
     shell::{
-        CancelCommand, CommandInput, CommandStatus, Ended, InspectCommand, ResizeCommand, Signal,
-        SignalCommand, Size, StartCommand,
+        CancelCommand, CommandInput, CommandOutcome, CommandStatus, InspectCommand, ResizeCommand, Signal,
+        SignalCommand, StartCommand, TerminalDimensions,
     },
 };
 
@@ -61,7 +61,7 @@ pub trait Shell: Send + Sync {
     ///
     /// # Errors
     /// If it has ended, or has none.
-    async fn resize(&self, command_id: &str, size: Size) -> Result<(), Error>;
+    async fn resize(&self, command_id: &str, size: TerminalDimensions) -> Result<(), Error>;
 
     /// Sends it a signal.
     ///
@@ -119,7 +119,11 @@ impl Shell for Commands {
         Ok(())
     }
 
-    async fn resize(&self, command_id: &str, Size { cols, rows }: Size) -> Result<(), Error> {
+    async fn resize(
+        &self,
+        command_id: &str,
+        TerminalDimensions { cols, rows }: TerminalDimensions,
+    ) -> Result<(), Error> {
         let params = ResizeCommand { command_id: command_id.into(), cols, rows };
         self.0.ask::<ShellResize>(&params).await.map_err(Error::command)?;
         Ok(())
@@ -144,4 +148,4 @@ impl Shell for Commands {
 }
 
 /// What a command has come to.
-type Outcome = Result<Ended, Error>;
+type Outcome = Result<CommandOutcome, Error>;

@@ -5,8 +5,8 @@ mod known;
 use async_trait::async_trait;
 use protocol::relay::{
     Code, RelayError, ToolName,
-    method::{Nothing, ToolCall, ToolList},
-    tool::{CallTool, ToolDescriptor, ToolResult},
+    method::{EmptyObject, ToolCall, ToolList},
+    tool::{CallTool, ToolCallResult, ToolDescriptor},
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -32,7 +32,7 @@ pub trait Toolset: Send + Sync {
     /// # Errors
     /// [`Error::Arguments`] if the arguments are not as the tool wants them: then the device is not asked. What
     /// goes wrong in the tool is no error but a result that says so.
-    async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolResult, Error>;
+    async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolCallResult, Error>;
 
     /// Changes whenever the tools do.
     fn changes(&self) -> watch::Receiver<u64>;
@@ -54,7 +54,7 @@ impl Tools {
     pub async fn refresh(&self) -> Result<Vec<ToolDescriptor>, Error> {
         for _ in 0..REFRESHES_MAX {
             let version = self.known().version();
-            let list = self.0.ask::<ToolList>(&Nothing {}).await?;
+            let list = self.0.ask::<ToolList>(&EmptyObject {}).await?;
             if self.known().set(&list, version) {
                 return Ok(self.known().list().unwrap_or_default());
             }
@@ -72,7 +72,7 @@ impl Toolset for Tools {
         }
     }
 
-    async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolResult, Error> {
+    async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolCallResult, Error> {
         self.list().await?;
         let Some(schema) = self.known().schema(name) else {
             return Err(RelayError::new(Code::NotFound, "the device has no such tool")

@@ -106,7 +106,8 @@ async fn history(steps: Vec<Step>) {
             Step::Ask { server, method, number, timeout_ms } => {
                 let peer = if server { &both.server } else { &both.device };
                 let number = if method == "flood" { number * 4000 } else { number };
-                let ask = Ask::new(method, Json::of(&number)).within(Duration::from_millis(timeout_ms));
+                let ask =
+                    Ask::new(method, Json::from_value(&number)).within(Duration::from_millis(timeout_ms));
                 calls.push(Some(peer.request(ask).await));
             }
             Step::Drop(at) if !calls.is_empty() => {

@@ -31,7 +31,7 @@ async fn a_request_has_one_outcome() {
                 (Code::ProviderError, "the provider failed")
             );
             let mut call = ask(peer, "echo", json!(1)).await;
-            assert_eq!(call.next().await, Some(Part::Outcome(Ok(Json::of(&1)))));
+            assert_eq!(call.next().await, Some(Part::Outcome(Ok(Json::from_value(&1)))));
             assert_eq!(call.next().await, None);
             holds_nothing(peer).await;
         }
@@ -84,7 +84,7 @@ async fn what_comes_of_a_call_that_is_cancelled_is_heard() {
         assert!(matches!(within(call.next()).await, Some(Part::Stream(_))));
         holds_no_call(&both.server).await;
         call.cancel();
-        assert_eq!(within(call.outcome()).await.unwrap(), Json::of(&"counted"));
+        assert_eq!(within(call.outcome()).await.unwrap(), Json::from_value(&"counted"));
         holds_nothing(&both.server).await;
         holds_nothing(&both.device).await;
     }
@@ -232,10 +232,10 @@ async fn what_is_too_large_is_refused_where_it_is_made() {
 async fn an_event_arrives() {
     for via in BOTH {
         let mut both = connect(via, &Limits::default()).await;
-        both.server.event("provider.paused", Json::of(&json!({ "by": "user" }))).await.unwrap();
+        both.server.event("provider.paused", Json::from_value(&json!({ "by": "user" }))).await.unwrap();
         let event = within(both.events.recv()).await.unwrap();
         assert_eq!(event.event, "provider.paused");
-        assert_eq!(event.payload, Json::of(&json!({ "by": "user" })));
+        assert_eq!(event.payload, Json::from_value(&json!({ "by": "user" })));
     }
 }
 
@@ -267,7 +267,7 @@ async fn a_call_of_other_parts_has_one_outcome() {
     assert_eq!(refused.outcome().await.unwrap_err().code, Code::PolicyBlocked);
     let without = relay::Call::of(futures_util::stream::empty());
     assert_eq!(without.outcome().await.unwrap_err().code, Code::RelayDisconnected);
-    let one = || Part::Outcome(Ok(Json::of(&1)));
+    let one = || Part::Outcome(Ok(Json::from_value(&1)));
     let parts: Vec<_> = relay::Call::of(futures_util::stream::iter([one(), one()])).collect().await;
     assert_eq!(parts, [one()]);
     let both = connect(crate::support::Via::Pair, &Limits::default()).await;

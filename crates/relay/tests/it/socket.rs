@@ -60,8 +60,8 @@ async fn one_socket_carries_everything() {
         responses += usize::from(heard.last().unwrap()["type"] == "response");
     }
     let Some(Part::Stream(part)) = within(asked.next()).await else { panic!("a stream") };
-    assert_eq!((part.event.as_str(), part.data), ("progress", Json::of(&50)));
-    assert_eq!(within(asked.next()).await, Some(Part::Outcome(Ok(Json::of(&"mine")))));
+    assert_eq!((part.event.as_str(), part.data), ("progress", Json::from_value(&50)));
+    assert_eq!(within(asked.next()).await, Some(Part::Outcome(Ok(Json::from_value(&"mine")))));
 
     let kinds: BTreeSet<_> = heard.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
     assert!(kinds.iter().eq(["event", "ping", "pong", "request", "response", "stream"].iter()), "{kinds:?}");

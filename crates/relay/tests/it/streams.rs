@@ -21,7 +21,7 @@ async fn a_stream_keeps_its_order() {
                 assert_eq!(frame.event, ["stdout", "stderr", "progress"][number % 3]);
                 assert_eq!(frame.data.read::<usize>().unwrap(), number);
             }
-            assert_eq!(within(call.next()).await, Some(Part::Outcome(Ok(Json::of(&"counted")))));
+            assert_eq!(within(call.next()).await, Some(Part::Outcome(Ok(Json::from_value(&"counted")))));
             assert_eq!(call.next().await, None);
         }
     }

@@ -10,7 +10,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use protocol::relay::{Capabilities, Code, EventFrame, Hello, Json, PROTOCOL, Packet, RelayError, Request};
+use protocol::relay::{
+    Code, DeviceCapabilities, EventFrame, Hello, Json, PROTOCOL, Packet, RelayError, Request,
+};
 use relay::{
     Ask, Call, Handler, Limits, Lost, Peer, Pipe, Refused, Reply, Side, Socket, Transport, config, pair,
 };
@@ -78,7 +80,7 @@ impl Handler for Provider {
             "echo" => Ok(request.params),
             "fail" => Err(RelayError::new(Code::NotFound, "there is no such thing")),
             "panic" => panic!("as it was told"),
-            "large" => Ok(Json::of(&"x".repeat(number()))),
+            "large" => Ok(Json::from_value(&"x".repeat(number()))),
             "wait" => {
                 reply.cancelled().await;
                 Err(RelayError::new(Code::ProviderError, "whatever"))
@@ -102,9 +104,9 @@ impl Handler for Provider {
             "count" => {
                 for number in 0..number() {
                     let event = ["stdout", "stderr", "progress"][number % 3];
-                    reply.stream(event, Json::of(&number)).await?;
+                    reply.stream(event, Json::from_value(&number)).await?;
                 }
-                Ok(Json::of(&"counted"))
+                Ok(Json::from_value(&"counted"))
             }
             "bytes" => {
                 reply.bytes("stdout", "tomb".as_bytes()).await?;
@@ -112,7 +114,7 @@ impl Handler for Provider {
                 Ok(Json::empty())
             }
             "flood" => {
-                let line = Json::of(&"x".repeat(4000));
+                let line = Json::from_value(&"x".repeat(4000));
                 for _ in 0..number() / 4000 {
                     reply.stream("stdout", line.clone()).await?;
                 }
@@ -120,7 +122,7 @@ impl Handler for Provider {
             }
             "blocks" => {
                 for size in request.params.read::<Vec<usize>>().unwrap() {
-                    reply.stream("stdout", Json::of(&"x".repeat(size))).await?;
+                    reply.stream("stdout", Json::from_value(&"x".repeat(size))).await?;
                 }
                 Ok(Json::empty())
             }
@@ -157,7 +159,7 @@ pub(crate) fn hello(client_id: &str) -> Hello {
         client_id: client_id.into(),
         client_kind: "headless".into(),
         client_version: "0.1.0".into(),
-        capabilities: Capabilities::default(),
+        capabilities: DeviceCapabilities::default(),
     }
 }
 
@@ -211,7 +213,7 @@ pub(crate) async fn sockets(limits: &Limits) -> (WebSocketStream<TcpStream>, Web
 
 /// Asks, with enough time.
 pub(crate) async fn ask(peer: &Peer, method: &str, params: Value) -> Call {
-    peer.request(Ask::new(method, Json::of(&params)).within(Duration::from_secs(3600))).await
+    peer.request(Ask::new(method, Json::from_value(&params)).within(Duration::from_secs(3600))).await
 }
 
 /// What comes of asking.

@@ -34,15 +34,16 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let device = Device::connect(lab, &lender).await?;
     let runtime = lender.runtime(&lender.door("laptop").await?).await?;
     // What comes to be when it is first used does not count.
-    runtime.ask("shell.start", &Json::of(&json!({ "command": "true" }))).await.map_err(failed)?;
+    runtime.ask("shell.start", &Json::from_value(&json!({ "command": "true" }))).await.map_err(failed)?;
     others(&runtime, LOOK_EVERY).await?;
     let pids = [("hub", lender.pid()), ("device", device.pid())];
     pids.into_iter().for_each(|(_, pid)| proc::forget_peak(pid));
     let line = format!("yes what nobody reads | head -c {}", lab.size(OUTPUT_BYTES, OUTPUT_BYTES / 10));
     // Nobody ever reads this one, so it waits; …
-    let unread = runtime.peer.request(Ask::new("shell.start", Json::of(&json!({ "command": line })))).await;
+    let unread =
+        runtime.peer.request(Ask::new("shell.start", Json::from_value(&json!({ "command": line })))).await;
     // … this one is kept as far as it is, and says all it has to say.
-    let kept = Json::of(&json!({ "command": line, "background": true }));
+    let kept = Json::from_value(&json!({ "command": line, "background": true }));
     let kept: Value =
         runtime.ask("shell.start", &kept).await.map_err(failed)?.read().map_err(io::Error::other)?;
     let mut times = Vec::new();
@@ -65,7 +66,7 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 
 /// Other requests; how long each took.
 async fn others(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
-    let params = Json::of(&json!({ "root_id": "main", "path": "." }));
+    let params = Json::from_value(&json!({ "root_id": "main", "path": "." }));
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         let started = Instant::now();
@@ -76,7 +77,7 @@ async fn others(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
 }
 
 async fn is_running(runtime: &End, command: &Value) -> io::Result<bool> {
-    let status = runtime.ask("shell.status", &Json::of(&json!({ "command_id": command }))).await;
+    let status = runtime.ask("shell.status", &Json::from_value(&json!({ "command_id": command }))).await;
     let status: Value = status.map_err(failed)?.read().map_err(io::Error::other)?;
     Ok(status["state"] == "running")
 }

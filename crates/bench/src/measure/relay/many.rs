@@ -78,7 +78,7 @@ struct Asked {
 
 /// Asks one device so often, from `first` until `end`.
 async fn ask(runtime: End, (first, end): (Instant, Instant), every: Duration) -> Asked {
-    let params = Json::of(&json!({ "root_id": "main", "path": "a.txt" }));
+    let params = Json::from_value(&json!({ "root_id": "main", "path": "a.txt" }));
     let mut asked = Asked { times: Vec::new(), errors: 0 };
     let mut due = first;
     while due < end {

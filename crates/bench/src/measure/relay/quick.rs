@@ -86,7 +86,7 @@ async fn read(runtime: &End, bytes: u64) -> io::Result<Duration> {
         let params = json!({
             "root_id": "main", "path": "large", "encoding": "binary", "offset": offset, "length": PIECE_BYTES,
         });
-        let read = runtime.ask("file.read", &Json::of(&params)).await.map_err(failed)?;
+        let read = runtime.ask("file.read", &Json::from_value(&params)).await.map_err(failed)?;
         Ok::<_, io::Error>(read.bytes().len() as u64)
     });
     let mut pieces = pieces.buffered(PIECES);
@@ -127,7 +127,7 @@ async fn echoed(socket: &mut Ws, bytes: u64) -> io::Result<Duration> {
 
 /// Asks so many times, one after the other; how long each took.
 async fn stats(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
-    let params = Json::of(&json!({ "root_id": "main", "path": "large" }));
+    let params = Json::from_value(&json!({ "root_id": "main", "path": "large" }));
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         let started = Instant::now();

@@ -4,7 +4,7 @@ mod question_field;
 mod request_description;
 
 use device::{Agreement, Answer, Run, Subject, Unanswered};
-use protocol::relay::method::{FileDelete, FileMkdir, FileWrite, Method};
+use protocol::relay::method::{FileDelete, FileMkdir, FileWrite, RelayMethod};
 
 use self::{question_field::QuestionField, request_description::RequestDescription};
 
@@ -74,9 +74,9 @@ impl ApprovalQuestion {
 fn scope_of(agreement: &Agreement) -> String {
     let Agreement { method, subject, workspace, run } = agreement;
     let what = match subject {
-        Subject::Root(root) if *method == FileWrite::ROW.name => format!("writing any file in {root}"),
-        Subject::Root(root) if *method == FileMkdir::ROW.name => format!("creating any directory in {root}"),
-        Subject::Root(root) if *method == FileDelete::ROW.name => format!("deleting anything in {root}"),
+        Subject::Root(root) if *method == FileWrite::INFO.name => format!("writing any file in {root}"),
+        Subject::Root(root) if *method == FileMkdir::INFO.name => format!("creating any directory in {root}"),
+        Subject::Root(root) if *method == FileDelete::INFO.name => format!("deleting anything in {root}"),
         Subject::Root(root) => format!("every {method} in {root}"),
         Subject::Command { .. } => {
             "exactly this command, in the same directory and with the same variables".into()

@@ -97,7 +97,7 @@ impl Connected {
         params: Value,
     ) -> Result<Value, RelayError> {
         let context = serde_json::from_value(json!({ "session_id": session, "run_id": "r-1" })).unwrap();
-        let call = self.peer.request(Ask::new(method, Json::of(&params)).context(context)).await;
+        let call = self.peer.request(Ask::new(method, Json::from_value(&params)).context(context)).await;
         within(secs(20), call.outcome()).await.map(|result| result.read().unwrap())
     }
 

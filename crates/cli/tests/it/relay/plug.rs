@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 use protocol::{
     EnvironmentId,
-    relay::{Capabilities, Code, EventFrame, Hello, Json, PROTOCOL, RelayError, Request},
+    relay::{Code, DeviceCapabilities, EventFrame, Hello, Json, PROTOCOL, RelayError, Request},
 };
 use relay::{Ask, Handler, Limits, Lost, Peer, Refused, Reply, Side, Socket};
 use reqwest::Method;
@@ -207,7 +207,7 @@ fn ask(number: usize, nap: u32) -> Ask {
         2 => ("file.write", json!({ "root_id": "main", "path": format!("{number}.txt"), "content": "new" })),
         _ => ("shell.start", json!({ "command": format!("sleep {nap}") })),
     };
-    Ask::new(method, Json::of(&params))
+    Ask::new(method, Json::from_value(&params))
 }
 
 /// A runtime that uses the device over a WebSocket.
@@ -227,7 +227,7 @@ impl Runtime {
             client_id: "box".into(),
             client_kind: "runtime".into(),
             client_version: "1".into(),
-            capabilities: Capabilities::default(),
+            capabilities: DeviceCapabilities::default(),
         };
         let (peer, driver) = Peer::start(Socket::new(socket), Nobody, Side::Device(Box::new(hello)), limits);
         let mut driving = JoinSet::new();

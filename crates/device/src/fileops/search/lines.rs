@@ -4,7 +4,7 @@ use std::{collections::VecDeque, io};
 
 use grep_matcher::Matcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
-use protocol::relay::{RelayPath, file::Match};
+use protocol::relay::{RelayPath, file::SearchMatch};
 
 use super::query::Query;
 
@@ -15,7 +15,7 @@ pub(super) const LINE_BYTES_MAX: usize = 2048;
 const MATCH_BYTES: usize = 100;
 
 /// How long a match is in a frame, about.
-pub(super) fn size(found: &Match) -> usize {
+pub(super) fn size(found: &SearchMatch) -> usize {
     let around = found.before.iter().chain(&found.after).map(|line| line.len() + 4).sum::<usize>();
     MATCH_BYTES + found.path.as_str().len() + found.text.len() + around
 }
@@ -29,10 +29,10 @@ pub(super) struct Lines<'a, F> {
     /// The last lines, for those that match next.
     recent: VecDeque<(u64, String)>,
     /// Matches that lack lines after them.
-    open: VecDeque<Match>,
+    open: VecDeque<SearchMatch>,
 }
 
-impl<'a, F: FnMut(Match) -> bool> Lines<'a, F> {
+impl<'a, F: FnMut(SearchMatch) -> bool> Lines<'a, F> {
     pub(super) fn new(query: &'a Query, path: &'a RelayPath, take: F) -> Self {
         Self { query, path, take, recent: VecDeque::new(), open: VecDeque::new() }
     }
@@ -75,7 +75,7 @@ impl<'a, F: FnMut(Match) -> bool> Lines<'a, F> {
     }
 }
 
-impl<F: FnMut(Match) -> bool> Sink for Lines<'_, F> {
+impl<F: FnMut(SearchMatch) -> bool> Sink for Lines<'_, F> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
@@ -88,7 +88,8 @@ impl<F: FnMut(Match) -> bool> Sink for Lines<'_, F> {
         if !self.line(number, &text) {
             return Ok(false);
         }
-        let found = Match { path: self.path.clone(), line: number, column, text, before, after: Vec::new() };
+        let found =
+            SearchMatch { path: self.path.clone(), line: number, column, text, before, after: Vec::new() };
         self.open.push_back(found);
         Ok(self.around() > 0 || self.give())
     }

@@ -7,7 +7,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 use protocol::relay::{
     RelayError,
-    file::{Case, SearchFiles},
+    file::{CaseSensitivity, SearchFiles},
 };
 
 use crate::fileops::refusal::invalid;
@@ -58,9 +58,9 @@ impl Query {
             .size_limit(REGEX_BYTES_MAX)
             .dfa_size_limit(REGEX_BYTES_MAX);
         match asked.case.unwrap_or_default() {
-            Case::Sensitive => {}
-            Case::Insensitive => drop(builder.case_insensitive(true)),
-            Case::Smart => drop(builder.case_smart(true)),
+            CaseSensitivity::Sensitive => {}
+            CaseSensitivity::Insensitive => drop(builder.case_insensitive(true)),
+            CaseSensitivity::Smart => drop(builder.case_smart(true)),
         }
         let matcher =
             builder.build(&asked.pattern).map_err(|error| unclear("invalid_pattern", &error.to_string()))?;

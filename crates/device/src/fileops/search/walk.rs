@@ -11,7 +11,7 @@ use files::{DEPTH_MAX, DirectoryEntry, ENTRIES_MAX, FileKind, LinkHandling, Open
 use grep_searcher::Searcher;
 use protocol::relay::{
     RelayError, RelayPath,
-    file::{Match, Searched},
+    file::{SearchMatch, SearchSummary},
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -30,11 +30,11 @@ const PENDING_MAX: usize = 100_000;
 pub(super) struct Walk {
     spot: Spot,
     query: Arc<Query>,
-    found: mpsc::Sender<Match>,
+    found: mpsc::Sender<SearchMatch>,
     stop: CancellationToken,
     searcher: Searcher,
     pending: Vec<Pending>,
-    searched: Searched,
+    searched: SearchSummary,
     /// Whether enough was found, or nobody listens any more.
     over: bool,
 }
@@ -51,15 +51,15 @@ impl Walk {
     pub(super) fn new(
         spot: Spot,
         query: Arc<Query>,
-        found: mpsc::Sender<Match>,
+        found: mpsc::Sender<SearchMatch>,
         stop: CancellationToken,
     ) -> Self {
-        let searched = Searched { matches: 0, files: 0, truncated: false };
+        let searched = SearchSummary { matches: 0, files: 0, truncated: false };
         let searcher = query.searcher();
         Self { spot, query, found, stop, searcher, pending: Vec::new(), searched, over: false }
     }
 
-    pub(super) fn run(mut self) -> Result<Searched, RelayError> {
+    pub(super) fn run(mut self) -> Result<SearchSummary, RelayError> {
         let at = self.spot.at()?;
         let refused = |error: files::Error| self.spot.refused(&error);
         let kind = self.spot.files.stat(&at, LinkHandling::Follow).map_err(refused)?.kind;
@@ -168,7 +168,7 @@ impl Walk {
         let query = self.query.clone();
         let Self { found, searched, over, stop, searcher, .. } = self;
         let before = searched.matches;
-        let take = |line: Match| {
+        let take = |line: SearchMatch| {
             if searched.matches >= query.limit {
                 searched.truncated = true;
                 *over = true;

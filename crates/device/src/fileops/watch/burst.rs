@@ -6,7 +6,7 @@ use files::FileChange;
 use jiff::Timestamp;
 use protocol::relay::{
     RelayPath,
-    file::{Change, ChangeKind},
+    file::{ChangeKind, WatchedChange},
 };
 
 use crate::fileops::Spot;
@@ -19,7 +19,7 @@ const CHANGES_MAX: usize = 512;
 pub(super) struct Burst<'a> {
     spot: &'a Spot,
     /// In the order in which they came; none where one was taken back.
-    changes: Vec<Option<Change>>,
+    changes: Vec<Option<WatchedChange>>,
     /// Where the change of a path is.
     of: HashMap<RelayPath, usize>,
     missed: bool,
@@ -50,7 +50,7 @@ impl<'a> Burst<'a> {
     }
 
     /// What is to be told; the root and the time are the same for all.
-    pub(super) fn told(self) -> Vec<Change> {
+    pub(super) fn told(self) -> Vec<WatchedChange> {
         if self.missed {
             return vec![self.change(self.spot.path.clone(), ChangeKind::Unknown)];
         }
@@ -94,8 +94,8 @@ impl<'a> Burst<'a> {
         let before = self.of.remove(&from).and_then(|at| self.changes.get_mut(at)?.take());
         match before {
             // Nobody knows the name before.
-            Some(Change { kind: ChangeKind::Created, .. }) => self.put(to, ChangeKind::Created),
-            Some(Change { kind: ChangeKind::Renamed, old_path: Some(first), .. }) => {
+            Some(WatchedChange { kind: ChangeKind::Created, .. }) => self.put(to, ChangeKind::Created),
+            Some(WatchedChange { kind: ChangeKind::Renamed, old_path: Some(first), .. }) => {
                 self.push_renamed(first, to)
             }
             _ => self.push_renamed(from, to),
@@ -113,7 +113,7 @@ impl<'a> Burst<'a> {
         if let Some(before) = self.of.remove(&to).and_then(|at| self.changes.get_mut(at)) {
             *before = None;
         }
-        let change = Change { old_path: Some(from), ..self.change(to.clone(), ChangeKind::Renamed) };
+        let change = WatchedChange { old_path: Some(from), ..self.change(to.clone(), ChangeKind::Renamed) };
         self.of.insert(to, self.changes.len());
         self.changes.push(Some(change));
     }
@@ -125,8 +125,14 @@ impl<'a> Burst<'a> {
         }
     }
 
-    fn change(&self, path: RelayPath, kind: ChangeKind) -> Change {
-        Change { root_id: self.spot.root_id.clone(), path, kind, old_path: None, ts: Timestamp::UNIX_EPOCH }
+    fn change(&self, path: RelayPath, kind: ChangeKind) -> WatchedChange {
+        WatchedChange {
+            root_id: self.spot.root_id.clone(),
+            path,
+            kind,
+            old_path: None,
+            ts: Timestamp::UNIX_EPOCH,
+        }
     }
 }
 

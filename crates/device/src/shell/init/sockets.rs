@@ -2,7 +2,7 @@
 //! and a filter of system calls does not see names.
 
 use landlock::{ABI, Access, AccessFs, Scope};
-use protocol::relay::Network;
+use protocol::relay::CommandNetwork;
 
 /// Which sockets of the kind that stays on a machine (`AF_UNIX`) can be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,14 +15,14 @@ pub(super) enum LocalSockets {
 
 impl LocalSockets {
     /// Those that a command may have on this network where this much of landlock is in force.
-    pub(super) fn of(network: Network, enforced: ABI) -> Self {
+    pub(super) fn of(network: CommandNetwork, enforced: ABI) -> Self {
         let kept_inside = match network {
             // Those without a file belong to a network, and there is another one inside. Those with a file are wherever
             // that is: in a directory that is lent, also one that may only be read.
-            Network::None => AccessFs::from_all(enforced).contains(AccessFs::ResolveUnix),
+            CommandNetwork::None => AccessFs::from_all(enforced).contains(AccessFs::ResolveUnix),
             // Whoever lends the network lends what listens in a directory that is lent, too, but never those without a
             // file: they belong to the desktop.
-            Network::Full => Scope::from_all(enforced).contains(Scope::AbstractUnixSocket),
+            CommandNetwork::Full => Scope::from_all(enforced).contains(Scope::AbstractUnixSocket),
         };
         if kept_inside { Self::All } else { Self::Pairs }
     }
@@ -39,14 +39,14 @@ mod tests {
             assert_eq!(LocalSockets::of(network, enforced), expected, "{network:?} {enforced:?}");
         };
         for enforced in [ABI::Unsupported, ABI::V1, ABI::V5] {
-            check(Network::None, enforced, LocalSockets::Pairs);
-            check(Network::Full, enforced, LocalSockets::Pairs);
+            check(CommandNetwork::None, enforced, LocalSockets::Pairs);
+            check(CommandNetwork::Full, enforced, LocalSockets::Pairs);
         }
         for enforced in [ABI::V6, ABI::V8] {
-            check(Network::None, enforced, LocalSockets::Pairs);
-            check(Network::Full, enforced, LocalSockets::All);
+            check(CommandNetwork::None, enforced, LocalSockets::Pairs);
+            check(CommandNetwork::Full, enforced, LocalSockets::All);
         }
-        check(Network::None, ABI::V9, LocalSockets::All);
-        check(Network::Full, ABI::V9, LocalSockets::All);
+        check(CommandNetwork::None, ABI::V9, LocalSockets::All);
+        check(CommandNetwork::Full, ABI::V9, LocalSockets::All);
     }
 }

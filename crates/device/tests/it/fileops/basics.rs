@@ -64,7 +64,7 @@ async fn bytes_are_read_in_a_binary_message() {
     world.put("empty", "");
     let read = async |path: &str, offset: u64, length: Option<u64>| {
         let params = json!({ "root_id": "main", "path": path, "encoding": "binary", "offset": offset, "length": length });
-        let call = world.lent.call("file.read", Json::of(&params), None).await;
+        let call = world.lent.call("file.read", Json::from_value(&params), None).await;
         let result = within(SOON, call.outcome()).await.unwrap();
         let FileContent { content, encoding, size_bytes, eof } = result.read().unwrap();
         assert_eq!((content.as_str(), encoding), ("", ReadEncoding::Binary));

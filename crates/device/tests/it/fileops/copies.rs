@@ -1,6 +1,6 @@
 //! Copying and moving, which an environment makes of what a device does.
 
-use protocol::relay::{Binding, Family, Mode};
+use protocol::relay::{Binding, Family, RootMode};
 use relay::{
     Environment,
     environment::{Error, FileOperator},
@@ -18,7 +18,7 @@ async fn nothing_is_copied_or_moved_into_what_can_only_be_read() {
     let binding = Binding {
         connection_id: "c".into(),
         client_id: "laptop".parse().unwrap(),
-        roots: vec![root("main", Mode::Rw), root("docs", Mode::Rw)],
+        roots: vec![root("main", RootMode::Rw), root("docs", RootMode::Rw)],
         capabilities: vec![Family::Fileops],
         metadata: Map::new(),
     };

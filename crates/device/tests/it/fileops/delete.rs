@@ -30,7 +30,7 @@ fn left(world: &World) -> usize {
 /// Begins to delete it, and returns when some of it is gone.
 async fn begun(world: &World) -> Call {
     let params = json!({ "root_id": "main", "path": "tree", "recursive": true });
-    let call = world.lent.call("file.delete", Json::of(&params), None).await;
+    let call = world.lent.call("file.delete", Json::from_value(&params), None).await;
     within(SOON, async {
         while left(world) == ENTRIES {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use protocol::relay::{Code, Mode, Terms};
+use protocol::relay::{Code, RequestLimits, RootMode};
 use rustix::fs::{CWD, Mode as Bits, mkfifoat};
 use serde_json::{Value, json};
 
@@ -125,7 +125,7 @@ async fn what_leads_out_is_refused_as_such() {
 /// relay-132, relay-134: the links of `/proc` that stand for handles lead to anywhere.
 #[tokio::test]
 async fn a_link_that_stands_for_a_handle_is_not_followed() {
-    let lent = super::lend([(root("proc", Mode::Rw), "/proc/self".into())]).await;
+    let lent = super::lend([(root("proc", RootMode::Rw), "/proc/self".into())]).await;
     for path in ["root/etc/passwd", "cwd", "exe", "fd/0"] {
         for method in ["file.read", "file.list", "file.write", "file.search"] {
             let mut params = more(method);
@@ -168,14 +168,14 @@ async fn terms_restrict_roots_and_modes() {
     std::fs::write(world.dir.path().join("docs/a"), "a").unwrap();
     let read = |root: &str| json!({ "root_id": root, "path": "a" });
     let write = |root: &str| json!({ "root_id": root, "path": "b", "content": "" });
-    let terms = |roots: &[(&str, Mode)]| Terms {
+    let terms = |roots: &[(&str, RootMode)]| RequestLimits {
         roots: roots.iter().map(|(id, mode)| root(id, *mode)).collect(),
         shell: None,
     };
     let nothing = terms(&[]);
     let error = world.lent.ask_under(nothing, "file.read", read("main")).await.unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied);
-    let only_read = terms(&[("main", Mode::Ro)]);
+    let only_read = terms(&[("main", RootMode::Ro)]);
     world.lent.ask_under(only_read.clone(), "file.read", read("main")).await.unwrap();
     refused(
         world.lent.ask_under(only_read.clone(), "file.write", write("main")).await,
@@ -184,7 +184,7 @@ async fn terms_restrict_roots_and_modes() {
     );
     let error = world.lent.ask_under(only_read, "file.read", read("docs")).await.unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied);
-    let generous = terms(&[("main", Mode::Rw), ("docs", Mode::Rw), ("unknown", Mode::Rw)]);
+    let generous = terms(&[("main", RootMode::Rw), ("docs", RootMode::Rw), ("unknown", RootMode::Rw)]);
     world.lent.ask_under(generous.clone(), "file.write", write("main")).await.unwrap();
     refused(
         world.lent.ask_under(generous.clone(), "file.write", write("docs")).await,
@@ -213,7 +213,7 @@ async fn what_is_neither_file_nor_directory_is_refused() {
     let kinds: Vec<_> = list["entries"].as_array().unwrap().iter().map(|entry| &entry["kind"]).collect();
     assert_eq!(kinds, ["symlink", "other", "other"]);
     // Nor is what a driver would answer; nothing of it may be changed here, so that nothing is.
-    let lent = super::lend([(root("dev", Mode::Ro), "/dev".into())]).await;
+    let lent = super::lend([(root("dev", RootMode::Ro), "/dev".into())]).await;
     for method in ["file.read", "file.search", "file.watch"] {
         for path in ["null", "zero"] {
             let mut params = more(method);

@@ -18,7 +18,7 @@ use crate::support::SOON;
 async fn search(world: &World, path: &str, more: Value) -> Result<(Vec<Value>, Value), RelayError> {
     let mut params = json!({ "root_id": "main", "path": path });
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let mut call = world.lent.call("file.search", Json::of(&params), None).await;
+    let mut call = world.lent.call("file.search", Json::from_value(&params), None).await;
     let mut found = Vec::new();
     loop {
         match within(SOON, call.next()).await.unwrap() {
@@ -199,7 +199,7 @@ async fn a_search_that_is_cancelled_stops_at_once() {
     }
     for (path, pattern) in [("long", "needle"), ("many", "needle"), ("many", "text")] {
         let params = json!({ "root_id": "main", "path": path, "pattern": pattern, "limit": 100_000 });
-        let mut call = world.lent.call("file.search", Json::of(&params), None).await;
+        let mut call = world.lent.call("file.search", Json::from_value(&params), None).await;
         let first = within(SOON, call.next()).await.unwrap();
         assert!(matches!(first, Part::Stream(_)), "it has ended before anything was told: {first:?}");
         assert_eq!(world.lent.peer.held().calls, 1);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use protocol::relay::{Binding, Code, Family, Mode, RelayError};
+use protocol::relay::{Binding, Code, Family, RelayError, RootMode};
 use relay::{
     Ask, Call, Environment, Peer, Requester,
     environment::{Error, FileOperator, Files},
@@ -41,7 +41,7 @@ fn asked_through(requester: impl Requester + 'static, roots: &[&str]) -> Files {
     let binding = Binding {
         connection_id: "conn_1".into(),
         client_id: "laptop".parse().unwrap(),
-        roots: roots.iter().map(|id| root(id, Mode::Rw)).collect(),
+        roots: roots.iter().map(|id| root(id, RootMode::Rw)).collect(),
         capabilities: vec![Family::Fileops],
         metadata: serde_json::Map::new(),
     };
@@ -120,7 +120,7 @@ async fn what_is_lent_twice_is_not_moved_onto_itself() {
     std::fs::create_dir_all(&inner).unwrap();
     std::fs::write(inner.join("a"), "a").unwrap();
     let roots = [("outer", dir.path().join("outer")), ("inner", inner.clone())];
-    let lent = lend(roots.map(|(id, path)| (root(id, Mode::Rw), path))).await;
+    let lent = lend(roots.map(|(id, path)| (root(id, RootMode::Rw), path))).await;
     let files = files(&lent, &["outer", "inner"]);
     let (outer, inside) = ("/workspace/outer/dir", "/workspace/inner");
     conflicts(within(SOON, files.rename(&format!("{outer}/a"), &format!("{inside}/a"))).await);

@@ -5,7 +5,7 @@ use std::fs;
 use futures_util::StreamExt;
 use protocol::relay::{
     Code, Json,
-    file::{Change, ChangeKind, Watching},
+    file::{ChangeKind, WatchStarted, WatchedChange},
 };
 use relay::{Call, Part};
 use serde_json::json;
@@ -17,17 +17,17 @@ use crate::support::SOON;
 /// A watch that is there.
 async fn watch(world: &World, path: &str, recursive: bool) -> Call {
     let params = json!({ "root_id": "main", "path": path, "recursive": recursive });
-    let mut call = world.lent.call("file.watch", Json::of(&params), None).await;
+    let mut call = world.lent.call("file.watch", Json::from_value(&params), None).await;
     match within(SOON, call.next()).await.unwrap() {
         Part::Stream(frame) if frame.event == "status" => {
-            assert!(frame.data.read::<Watching>().unwrap().watch_id.starts_with("watch_"));
+            assert!(frame.data.read::<WatchStarted>().unwrap().watch_id.starts_with("watch_"));
         }
         part => panic!("{part:?}"),
     }
     call
 }
 
-async fn change(call: &mut Call) -> Change {
+async fn change(call: &mut Call) -> WatchedChange {
     match within(SOON, call.next()).await.unwrap() {
         Part::Stream(frame) if frame.event == "progress" => frame.data.read().unwrap(),
         part => panic!("{part:?}"),
@@ -166,7 +166,7 @@ async fn a_burst_is_told_in_short() {
     }
     fs::write(world.main("end"), "").unwrap();
     let mut told = Vec::new();
-    while told.last().is_none_or(|change: &Change| change.path.as_str() != "end") {
+    while told.last().is_none_or(|change: &WatchedChange| change.path.as_str() != "end") {
         told.push(change(&mut call).await);
     }
     assert!(told.len() < 200, "{}", told.len());

@@ -6,7 +6,7 @@ use device::{
     Consent, Device, Provider,
     shell::{Config, Runtime, Sandbox, Shell},
 };
-use protocol::relay::{Capabilities, Code, Mode, Network, ShellGrant, Terms};
+use protocol::relay::{Code, CommandNetwork, DeviceCapabilities, RequestLimits, RootMode, ShellGrant};
 use serde_json::json;
 
 use super::support::{BOTH, Kind, LENDER, Laptop, config, grant, root, roots, terms};
@@ -69,12 +69,12 @@ async fn commands_see_what_is_granted() {
     fs::write(laptop.path("docs/readme"), "read me").unwrap();
     let line = json!({ "command": "ls /workspace; cat /workspace/docs/readme" });
     assert_eq!(laptop.run_under(terms(grant()), line.clone()).await.stdout(), "docs\nmain\nread me");
-    let only = Terms { roots: vec![root("main", Mode::Rw)], shell: Some(grant()) };
+    let only = RequestLimits { roots: vec![root("main", RootMode::Rw)], shell: Some(grant()) };
     let heard = laptop.run_under(only, line.clone()).await;
     assert_eq!((heard.stdout().as_str(), heard.code()), ("main\n", 1));
-    let none = Terms { shell: None, ..terms(grant()) };
+    let none = RequestLimits { shell: None, ..terms(grant()) };
     assert_eq!(laptop.run_under(none, line.clone()).await.error().code, Code::PermissionDenied);
-    let no_roots = Terms { roots: Vec::new(), shell: Some(grant()) };
+    let no_roots = RequestLimits { roots: Vec::new(), shell: Some(grant()) };
     assert_eq!(laptop.run_under(no_roots, line).await.error().code, Code::PermissionDenied);
 }
 
@@ -201,7 +201,7 @@ async fn output_is_cut_where_it_must_be() {
 #[tokio::test]
 async fn a_shell_without_a_sandbox_says_so() {
     let offered = |shell: &Shell| {
-        let mut capabilities = Capabilities::default();
+        let mut capabilities = DeviceCapabilities::default();
         shell.offer(&mut capabilities);
         capabilities.shell.map(|shell| shell.runtime)
     };
@@ -240,7 +240,8 @@ async fn a_shell_without_a_sandbox_does_not_run_where_it_may_only_read() {
     let laptop = Laptop::new(Kind::Local).await;
     let error = laptop.run(json!({ "command": "true", "cwd": "/workspace/docs" })).await.error();
     assert_eq!(error.code, Code::PermissionDenied);
-    let read_only = Terms { roots: vec![root("main", Mode::Ro)], shell: Some(granted(Kind::Local)) };
+    let read_only =
+        RequestLimits { roots: vec![root("main", RootMode::Ro)], shell: Some(granted(Kind::Local)) };
     let error = laptop.run_under(read_only, json!({ "command": "true" })).await.error();
     assert_eq!(error.code, Code::PermissionDenied);
 }
@@ -251,11 +252,11 @@ async fn the_network_is_reached_where_both_sides_say_so() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let line = json!({ "argv": ["bash", "-c", format!("exec 3<>/dev/tcp/127.0.0.1/{port}")] });
-    let full = terms(ShellGrant { network: Network::Full, ..grant() });
+    let full = terms(ShellGrant { network: CommandNetwork::Full, ..grant() });
     let laptop = Laptop::new(Kind::Sandboxed).await;
     assert_eq!(laptop.run_under(full.clone(), line.clone()).await.code(), 0, "control");
     assert_eq!(laptop.run_under(terms(grant()), line.clone()).await.code(), 1);
-    let lends = ShellGrant { network: Network::None, ..config(Kind::Sandboxed).lends };
+    let lends = ShellGrant { network: CommandNetwork::None, ..config(Kind::Sandboxed).lends };
     let strict = Laptop::with(Config { lends, ..config(Kind::Sandboxed) }).await;
     assert_eq!(strict.run_under(full, line).await.code(), 1);
 }
@@ -265,7 +266,7 @@ async fn the_network_is_reached_where_both_sides_say_so() {
 async fn a_root_is_not_seen_among_the_programs() {
     let home = tempfile::tempdir().unwrap();
     for path in ["/usr", "/usr/share/mine", "/tmp/x", "/etc", "/proc"] {
-        let mut taken = root("main", Mode::Rw);
+        let mut taken = root("main", RootMode::Rw);
         taken.virtual_path = path.parse().unwrap();
         let roots = device::Roots::open([(taken, home.path().to_owned())]).unwrap();
         assert!(Shell::open(Arc::new(roots), config(Kind::Sandboxed)).await.is_err(), "{path}");

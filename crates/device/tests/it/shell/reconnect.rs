@@ -7,7 +7,7 @@ use device::{
     Consent, Device, Provider, Visit,
     shell::{Config, Limits, OnDisconnect, Shell},
 };
-use protocol::relay::{Capabilities, Code, Family, Json, RelayError, Request, Row};
+use protocol::relay::{Code, DeviceCapabilities, Family, Json, MethodInfo, RelayError, Request};
 use relay::Reply;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ async fn what_is_kept_can_be_cancelled() {
     says(&mut call, "ready").await;
     drop(call);
     nobody_runs(&number).await;
-    let mut call = laptop.lent.call("shell.start", Json::of(&params), None).await;
+    let mut call = laptop.lent.call("shell.start", Json::from_value(&params), None).await;
     let id = started(&mut call).await;
     says(&mut call, "ready").await;
     let _first = again(&mut laptop, Loss::Closed).await;
@@ -206,13 +206,13 @@ impl Provider for Late {
         Family::Shell
     }
 
-    fn offer(&self, capabilities: &mut Capabilities) {
+    fn offer(&self, capabilities: &mut DeviceCapabilities) {
         self.0.offer(capabilities);
     }
 
     async fn request(
         &self,
-        row: &'static Row,
+        row: &'static MethodInfo,
         request: Request,
         reply: &mut Reply,
         visit: &Visit,
@@ -232,7 +232,7 @@ async fn what_is_started_by_a_request_that_is_cancelled_ends() {
         let lent = Lent::connect(Device::new(vec![Box::new(Late(shell))], Consent::default())).await;
         let number = unique();
         let params = json!({ "command": format!("sleep {number}"), "background": true });
-        let mut call = lent.call("shell.start", Json::of(&params), None).await;
+        let mut call = lent.call("shell.start", Json::from_value(&params), None).await;
         started(&mut call).await;
         runs(&number).await;
         call.cancel();

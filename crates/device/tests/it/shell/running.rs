@@ -256,14 +256,14 @@ async fn what_is_no_text_arrives_as_it_is() {
 #[tokio::test]
 async fn a_command_is_known_to_its_session_only() {
     let laptop = Laptop::new(Kind::Local).await;
-    let context = |session: Option<&str>| protocol::relay::Context {
+    let context = |session: Option<&str>| protocol::relay::RelayContext {
         session_id: session.map(Into::into),
         ..Default::default()
     };
-    let params = protocol::relay::Json::of(&json!({ "command": "cat", "background": true }));
+    let params = protocol::relay::Json::from_value(&json!({ "command": "cat", "background": true }));
     let outcome = laptop.lent.call("shell.start", params, Some(context(Some("one")))).await.outcome().await;
     let ended: Value = outcome.unwrap().read().unwrap();
-    let ask = protocol::relay::Json::of(&json!({ "command_id": ended["command_id"] }));
+    let ask = protocol::relay::Json::from_value(&json!({ "command_id": ended["command_id"] }));
     let status = async |session| -> Result<Value, RelayError> {
         let call = laptop.lent.call("shell.status", ask.clone(), Some(context(session))).await;
         call.outcome().await.map(|json| json.read().unwrap())
@@ -281,7 +281,7 @@ async fn output_fits_in_messages() {
     let shell = super::support::open(home.path(), super::support::config(Kind::Local)).await;
     let device = device::Device::new(vec![Box::new(shell)], device::Consent::default());
     let lent = crate::support::Lent::connect_with(device, limits).await;
-    let params = protocol::relay::Json::of(&json!({ "command": "yes '漢\u{1}' | head -c 100000" }));
+    let params = protocol::relay::Json::from_value(&json!({ "command": "yes '漢\u{1}' | head -c 100000" }));
     let heard = hear(lent.call("shell.start", params, None).await).await;
     assert_eq!(heard.stdout(), "漢\u{1}\n".repeat(20_000));
 }

@@ -9,7 +9,8 @@ use device::{
 };
 use futures_util::StreamExt;
 use protocol::relay::{
-    Approval, Context, Encoding, Json, Mode, Network, RelayError, Root, ShellGrant, Terms,
+    ApprovalPolicy, CommandNetwork, Encoding, Json, RelayContext, RelayError, RequestLimits, Root, RootMode,
+    ShellGrant,
 };
 use relay::{Call, Part};
 use serde_json::{Value, json};
@@ -41,28 +42,28 @@ pub(crate) fn grant() -> ShellGrant {
     ShellGrant {
         cwd: None,
         env: Vec::new(),
-        network: Network::None,
-        approval_policy: Approval::Allow,
+        network: CommandNetwork::None,
+        approval_policy: ApprovalPolicy::Allow,
         runtime_max_ms: None,
         output_limit_bytes: None,
         unsandboxed: false,
     }
 }
 
-pub(crate) fn root(id: &str, mode: Mode) -> Root {
+pub(crate) fn root(id: &str, mode: RootMode) -> Root {
     let virtual_path = format!("/workspace/{id}").parse().unwrap();
     Root { root_id: id.parse().unwrap(), label: None, virtual_path, mode }
 }
 
-pub(crate) fn terms(shell: ShellGrant) -> Terms {
-    Terms { roots: vec![root("main", Mode::Rw), root("docs", Mode::Ro)], shell: Some(shell) }
+pub(crate) fn terms(shell: ShellGrant) -> RequestLimits {
+    RequestLimits { roots: vec![root("main", RootMode::Rw), root("docs", RootMode::Ro)], shell: Some(shell) }
 }
 
 pub(crate) fn config(kind: Kind) -> Config {
     let sandbox = (kind == Kind::Sandboxed).then(|| Sandbox::new(Path::new(LENDER)).unwrap());
     let limits = Limits { grace: Duration::from_millis(400), ..Limits::default() };
     Config {
-        lends: ShellGrant { unsandboxed: kind == Kind::Local, network: Network::Full, ..grant() },
+        lends: ShellGrant { unsandboxed: kind == Kind::Local, network: CommandNetwork::Full, ..grant() },
         environment: BTreeMap::new(),
         sandbox,
         on_disconnect: OnDisconnect::Kill,
@@ -71,7 +72,7 @@ pub(crate) fn config(kind: Kind) -> Config {
 }
 
 pub(crate) fn roots(home: &Path) -> Roots {
-    let lent = [("main", Mode::Rw), ("docs", Mode::Ro)].map(|(id, mode)| {
+    let lent = [("main", RootMode::Rw), ("docs", RootMode::Ro)].map(|(id, mode)| {
         let directory = home.join(id);
         fs::create_dir_all(&directory).unwrap();
         (root(id, mode), directory)
@@ -119,7 +120,7 @@ impl Laptop {
     }
 
     pub(crate) async fn start(&self, params: Value) -> Call {
-        self.lent.call("shell.start", Json::of(&params), None).await
+        self.lent.call("shell.start", Json::from_value(&params), None).await
     }
 
     /// Runs a line to its end.
@@ -132,9 +133,9 @@ impl Laptop {
     }
 
     /// The same under terms.
-    pub(crate) async fn run_under(&self, terms: Terms, params: Value) -> Heard {
-        let context = Context { terms: Some(terms), ..Context::default() };
-        hear(self.lent.call("shell.start", Json::of(&params), Some(context)).await).await
+    pub(crate) async fn run_under(&self, terms: RequestLimits, params: Value) -> Heard {
+        let context = RelayContext { terms: Some(terms), ..RelayContext::default() };
+        hear(self.lent.call("shell.start", Json::from_value(&params), Some(context)).await).await
     }
 
     pub(crate) async fn ask(&self, method: &str, params: Value) -> Result<Value, RelayError> {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use protocol::relay::{Code, Context};
+use protocol::relay::{Code, RelayContext};
 use serde_json::{Value, json};
 
 use super::support::{SOON, commands, content, is_running, names, script, until};
@@ -168,7 +168,8 @@ async fn a_cancelled_tool_is_gone_when_that_is_answered() {
 async fn the_uses_of_one_session_are_not_those_of_another() {
     let wait = "echo $$ >pid; while ! [ -e go ]; do sleep 0.01; done; printf done";
     let (lent, directory) = commands(&script("wait", wait, "")).await;
-    let of = |session: &str| Some(Context { session_id: Some(session.into()), ..Context::default() });
+    let of =
+        |session: &str| Some(RelayContext { session_id: Some(session.into()), ..RelayContext::default() });
     let (pid, go) = (directory.path().join("pid"), directory.path().join("go"));
     let params = json!({ "name": "wait", "call_id": "c1" });
     let call = lent.begin("tool.call", params.clone(), of("one")).await;

@@ -6,7 +6,7 @@ use device::{
     Answer, Consent, Roots, Rules,
     tools::{Shelf, ToolSocket},
 };
-use protocol::relay::{Approval, Code, Context};
+use protocol::relay::{ApprovalPolicy, Code, RelayContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -34,9 +34,9 @@ fn ran(directory: &TempDir, policy: &str) -> usize {
         .count()
 }
 
-fn context(workspace: &str, run: &str) -> Option<Context> {
+fn context(workspace: &str, run: &str) -> Option<RelayContext> {
     let (workspace_id, run_id) = (Some(workspace.into()), Some(run.into()));
-    Some(Context { workspace_id, run_id, ..Context::default() })
+    Some(RelayContext { workspace_id, run_id, ..RelayContext::default() })
 }
 
 const ALL: [&str; 5] = ["allow", "ask_once", "ask_once_per_run", "always_ask", "block"];
@@ -111,11 +111,11 @@ async fn what_the_owner_does_not_want_is_not_done() {
 async fn the_stricter_of_the_rules_and_the_tool_holds() {
     let owner = Owner::saying(Answer::Remember);
     for (rule, policy, expected) in [
-        (Approval::AlwaysAsk, "allow", Ok(2)),
-        (Approval::Allow, "always_ask", Ok(2)),
-        (Approval::AskOnce, "allow", Ok(1)),
-        (Approval::Block, "allow", Err(Code::PolicyBlocked)),
-        (Approval::Allow, "block", Err(Code::PolicyBlocked)),
+        (ApprovalPolicy::AlwaysAsk, "allow", Ok(2)),
+        (ApprovalPolicy::Allow, "always_ask", Ok(2)),
+        (ApprovalPolicy::AskOnce, "allow", Ok(1)),
+        (ApprovalPolicy::Block, "allow", Err(Code::PolicyBlocked)),
+        (ApprovalPolicy::Allow, "block", Err(Code::PolicyBlocked)),
     ] {
         let before = owner.count();
         let rules = Rules { tools: rule, ..Rules::default() };

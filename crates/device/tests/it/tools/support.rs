@@ -9,8 +9,8 @@ use device::{
 };
 use parking_lot::Mutex;
 use protocol::relay::{
-    Code, Context, EventFrame, Family, Hello, Json, PROTOCOL, RelayError, Request,
-    tool::{Registered, ToolList, Unregistered, Unregistration},
+    Code, EventFrame, Family, Hello, Json, PROTOCOL, RelayContext, RelayError, Request,
+    tool::{ToolList, ToolsRegistered, ToolsUnregistered, UnregisterTools},
 };
 use relay::{Ask, Call, Handler, Limits, Lost, Peer, Refused, Reply, Side, pair};
 use serde_json::{Map, Value, json};
@@ -74,15 +74,15 @@ impl Lent {
         &self,
         method: &str,
         params: Value,
-        context: Option<Context>,
+        context: Option<RelayContext>,
     ) -> Result<Value, RelayError> {
         let call = self.begin(method, params, context).await;
         within(SOON, call.outcome()).await.map(|json| json.read().unwrap())
     }
 
     /// A request that goes on. Dropped, it is cancelled.
-    pub(crate) async fn begin(&self, method: &str, params: Value, context: Option<Context>) -> Call {
-        let ask = Ask::new(method, Json::of(&params)).within(Duration::from_secs(120));
+    pub(crate) async fn begin(&self, method: &str, params: Value, context: Option<RelayContext>) -> Call {
+        let ask = Ask::new(method, Json::from_value(&params)).within(Duration::from_secs(120));
         let ask = match context {
             Some(context) => ask.context(context),
             None => ask,
@@ -172,13 +172,13 @@ impl Handler for Hub {
                 let registered: Vec<_> = tools.into_iter().map(|tool| tool.name).collect();
                 let names = registered.iter().map(ToString::to_string).collect();
                 self.told.lock().push(Told::Register(names));
-                Ok(Json::of(&Registered { registered, rejected }))
+                Ok(Json::from_value(&ToolsRegistered { registered, rejected }))
             }
             "tool.unregister" => {
-                let unregistered = request.params.read::<Unregistration>().unwrap().names;
+                let unregistered = request.params.read::<UnregisterTools>().unwrap().names;
                 let names = unregistered.iter().map(ToString::to_string).collect();
                 self.told.lock().push(Told::Unregister(names));
-                Ok(Json::of(&Unregistered { unregistered }))
+                Ok(Json::from_value(&ToolsUnregistered { unregistered }))
             }
             other => panic!("a device asked for {other}"),
         }

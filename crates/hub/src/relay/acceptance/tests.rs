@@ -1,4 +1,4 @@
-use protocol::relay::{Capabilities, Hello, Mode, PROTOCOL};
+use protocol::relay::{DeviceCapabilities, Hello, PROTOCOL, RootMode};
 use serde_json::{Value, json};
 
 use super::*;
@@ -19,8 +19,8 @@ fn files(roots: &[(&str, &str)]) -> Value {
     json!({ "capability": "fileops", "enabled": true, "roots": roots })
 }
 
-fn offer(capabilities: &Value) -> Offer {
-    let capabilities: Capabilities = serde_json::from_value(capabilities.clone()).unwrap();
+fn offer(capabilities: &Value) -> DeviceOffer {
+    let capabilities: DeviceCapabilities = serde_json::from_value(capabilities.clone()).unwrap();
     let [protocol, client_id, client_kind, client_version] =
         [PROTOCOL, "laptop", "headless", "1"].map(Into::into);
     Hello { protocol, client_id, client_kind, client_version, capabilities }.check().unwrap()
@@ -28,7 +28,7 @@ fn offer(capabilities: &Value) -> Offer {
 
 /// The roots as they are typed.
 fn roots(allowed: &Allowed) -> Vec<String> {
-    let mode = |mode| if mode == Mode::Rw { "rw" } else { "ro" };
+    let mode = |mode| if mode == RootMode::Rw { "rw" } else { "ro" };
     allowed.roots.iter().map(|root| format!("{}:{}", root.root_id, mode(root.mode))).collect()
 }
 
@@ -68,7 +68,7 @@ fn grants_add_up() {
 fn commands_are_asked_about_and_need_a_sandbox_unless_the_grant_says_otherwise() {
     let offered = offer(&json!({ "shell": { "enabled": true, "runtime": "x" } }));
     let plain = Allowed::by([&grant(&json!([{ "capability": "shell", "enabled": true }]))]);
-    assert_eq!(plain.shell.as_ref().unwrap().approval_policy, Approval::AlwaysAsk);
+    assert_eq!(plain.shell.as_ref().unwrap().approval_policy, ApprovalPolicy::AlwaysAsk);
     let accepted =
         |allowed: &Allowed, runtime: &str| !allowed.of(&offered, Some(runtime)).families.is_empty();
     assert!(accepted(&plain, "sandboxed_local_shell") && !accepted(&plain, "local_shell"));

@@ -8,8 +8,8 @@ use protocol::{
     inbox::InboxWait,
     message::ToolKind,
     relay::{
-        Approval, Family, Json, Method, RelayError, Row, Sha256, method::ShellStart, shell::StartCommand,
-        tool::ToolDescriptor,
+        ApprovalPolicy, Family, Json, MethodInfo, RelayError, RelayMethod, Sha256, method::ShellStart,
+        shell::StartCommand, tool::ToolDescriptor,
     },
     wait::{PermissionRequest, Wait, WaitDefault, WaitRequest},
 };
@@ -31,13 +31,13 @@ const REASON_CHARS_MAX: usize = 1000;
 /// What somebody is asked.
 pub(crate) struct Question<'a> {
     pub(crate) environment: &'a EnvironmentEntry,
-    pub(crate) row: &'static Row,
+    pub(crate) row: &'static MethodInfo,
     pub(crate) params: &'a Json,
     /// What it is about, for people.
     pub(crate) target: Option<&'a str>,
     /// The tool that is to be used, if one is.
     pub(crate) tool: Option<&'a ToolDescriptor>,
-    pub(crate) approval: Approval,
+    pub(crate) approval: ApprovalPolicy,
     /// The run that it is for, as far as that is said.
     pub(crate) run: Option<&'a str>,
     pub(crate) call_id: Option<&'a str>,
@@ -49,11 +49,11 @@ impl Question<'_> {
     pub(super) fn scope(&self) -> Option<Scope> {
         let entry = self.environment;
         let run = match self.approval {
-            Approval::AskOnce => None,
-            Approval::AskOncePerRun => {
+            ApprovalPolicy::AskOnce => None,
+            ApprovalPolicy::AskOncePerRun => {
                 Some(Run { environment_id: entry.id, run_id: self.run.map(str::to_owned) })
             }
-            Approval::Allow | Approval::AlwaysAsk | Approval::Block => return None,
+            ApprovalPolicy::Allow | ApprovalPolicy::AlwaysAsk | ApprovalPolicy::Block => return None,
         };
         Some(Scope {
             client_id: entry.client_id.clone(),
@@ -122,7 +122,7 @@ impl Question<'_> {
 
     /// The command that is to be run, as much of it as fits a line. Whoever is asked gets all of it besides.
     fn command(&self) -> Option<String> {
-        if self.row.name != ShellStart::ROW.name {
+        if self.row.name != ShellStart::INFO.name {
             return None;
         }
         let StartCommand { command, argv, .. } = ShellStart::params(self.params).ok()?;
@@ -138,13 +138,13 @@ impl Question<'_> {
             None => format!("{} of {runtime}", entry.id),
         };
         let how_far = match (self.approval, self.run) {
-            (Approval::AskOnce, _) => match &entry.scope_id {
+            (ApprovalPolicy::AskOnce, _) => match &entry.scope_id {
                 Some(space) => format!("in {space}"),
                 None => format!("in workspace {}", entry.workspace),
             },
-            (Approval::AskOncePerRun, Some(run)) => format!("in run {run} of {}", whose()),
-            (Approval::AskOncePerRun, None) => format!("for {}", whose()),
-            (Approval::Allow | Approval::AlwaysAsk | Approval::Block, _) => {
+            (ApprovalPolicy::AskOncePerRun, Some(run)) => format!("in run {run} of {}", whose()),
+            (ApprovalPolicy::AskOncePerRun, None) => format!("for {}", whose()),
+            (ApprovalPolicy::Allow | ApprovalPolicy::AlwaysAsk | ApprovalPolicy::Block, _) => {
                 return "only this once: every request needs a new approval".into();
             }
         };
@@ -152,7 +152,7 @@ impl Question<'_> {
             Some(tool) => {
                 format!("every call of {} on {device}, as long as the tool does not change", tool.name)
             }
-            None if self.row.name == ShellStart::ROW.name => format!("every command on {device}"),
+            None if self.row.name == ShellStart::INFO.name => format!("every command on {device}"),
             None => format!("every {} on {device}", self.row.name),
         };
         format!("{of_what}, {how_far}, until the approval is revoked")
@@ -161,14 +161,14 @@ impl Question<'_> {
 
 /// A tool as it is described. What it is called says nothing of what it does.
 fn hash(tool: &ToolDescriptor) -> Sha256 {
-    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(Json::of(tool).as_str())))
+    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(Json::from_value(tool).as_str())))
 }
 
-fn kind(row: &Row) -> ToolKind {
+fn kind(row: &MethodInfo) -> ToolKind {
     match (row.family, row.access) {
         (Family::Shell, _) => ToolKind::Execute,
-        (Family::Fileops, protocol::relay::Access::Read) => ToolKind::Read,
-        (Family::Fileops, protocol::relay::Access::Write) => ToolKind::Edit,
+        (Family::Fileops, protocol::relay::MethodAccess::Read) => ToolKind::Read,
+        (Family::Fileops, protocol::relay::MethodAccess::Write) => ToolKind::Edit,
         _ => ToolKind::Other,
     }
 }

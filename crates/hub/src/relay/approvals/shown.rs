@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use protocol::relay::{Code, Json, RelayError, Row, Sha256};
+use protocol::relay::{Code, Json, MethodInfo, RelayError, Sha256};
 use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, Visitor},
@@ -33,7 +33,7 @@ const REST: &str = "…";
 ///
 /// # Errors
 /// `invalid_request` if they cannot be: somebody would approve what they have not seen.
-pub(super) fn shown(row: &'static Row, params: &Json) -> Result<Value, RelayError> {
+pub(super) fn shown(row: &'static MethodInfo, params: &Json) -> Result<Value, RelayError> {
     let text = params.as_str();
     if Size::of(text).depth > DEPTH_MAX {
         let why = "the request is nested too deeply to be shown for approval";
@@ -206,13 +206,13 @@ fn twice<E: de::Error>() -> E {
 
 #[cfg(test)]
 mod tests {
-    use protocol::relay::{Method, method::ShellStart};
+    use protocol::relay::{RelayMethod, method::ShellStart};
     use serde_json::json;
 
     use super::*;
 
     fn seen(text: &str) -> Result<Value, RelayError> {
-        shown(ShellStart::ROW, &Json::written(text.to_owned()).unwrap())
+        shown(ShellStart::INFO, &Json::from_text(text.to_owned()).unwrap())
     }
 
     #[track_caller]

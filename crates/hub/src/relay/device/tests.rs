@@ -2,7 +2,7 @@ use std::{num::NonZeroU64, time::Duration};
 
 use protocol::{
     TokenId, WorkspaceName,
-    relay::{Capabilities, PROTOCOL},
+    relay::{DeviceCapabilities, PROTOCOL},
 };
 use relay::{Ask, Limits, Side as End, pair};
 use serde_json::json;
@@ -64,14 +64,14 @@ async fn what_a_device_says_at_once_counts() {
         client_id: "laptop".into(),
         client_kind: "headless".into(),
         client_version: "1".into(),
-        capabilities: Capabilities::default(),
+        capabilities: DeviceCapabilities::default(),
     };
     let (device, driver) = Peer::start(there, Laptop, End::Device(Box::new(hello)), Limits::default());
     driving.spawn(driver);
     device.accepted().await.unwrap();
-    device.event("provider.paused", Json::of(&json!({ "by": "user" }))).await.unwrap();
+    device.event("provider.paused", Json::from_value(&json!({ "by": "user" }))).await.unwrap();
     let offline = json!({ "capability": "shell", "state": "offline" });
-    device.event("capability.updated", Json::of(&offline)).await.unwrap();
+    device.event("capability.updated", Json::from_value(&offline)).await.unwrap();
     // What is answered was heard after them.
     let asked = device.request(Ask::new("file.read", Json::empty())).await.outcome().await;
     assert_eq!(asked.unwrap_err().code, Code::InvalidRequest);

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn target(method: &str, params: &Value) -> Target {
-    Target::of(Row::find(method).unwrap(), &Json::of(params)).unwrap()
+    Target::of(MethodInfo::find(method).unwrap(), &Json::from_value(params)).unwrap()
 }
 
 /// relay-154: programs are named, and nothing that may be a secret.
@@ -33,7 +33,7 @@ fn a_path_is_that_of_the_root() {
     };
     let check = |method: &str, path: &str| {
         let mut target = target(method, &json!({ "root_id": "a", "path": path, "content": "x" }));
-        let checked = target.check(Row::find(method).unwrap(), &allowed).map_err(|error| error.code);
+        let checked = target.check(MethodInfo::find(method).unwrap(), &allowed).map_err(|error| error.code);
         (checked, target.virtual_path.map(|path| path.to_string()))
     };
     assert_eq!(check("file.read", "b/../c"), (Ok(()), Some("/w/a/c".into())));

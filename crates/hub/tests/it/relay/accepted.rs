@@ -1,7 +1,7 @@
 //! What a device is accepted for.
 
 use jiff::{SignedDuration, Timestamp};
-use protocol::relay::{BINARY_READ, Family, Mode};
+use protocol::relay::{BINARY_READ, Family, RootMode};
 use serde_json::{Value, json};
 
 use super::{
@@ -23,7 +23,7 @@ async fn a_device_is_accepted_for_what_is_granted() {
         .into_iter()
         .map(|root| (root.root_id.to_string(), root.mode))
         .collect();
-    assert_eq!(roots, [("main".to_owned(), Mode::Ro)]);
+    assert_eq!(roots, [("main".to_owned(), RootMode::Ro)]);
     assert!(!accepted.connection_id.is_empty());
     let said: Value = device.peer.accepted().await.unwrap().read().unwrap();
     let time = said["server_time"].as_str().unwrap();

@@ -1,6 +1,6 @@
 //! What waits for a person before it is asked of a device.
 
-use protocol::relay::{Code, Context, Decision, Json, RelayError};
+use protocol::relay::{Code, Json, PolicyDecision, RelayContext, RelayError};
 use relay::Ask;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -30,8 +30,11 @@ pub(super) async fn answer(world: &World, token: &str, wait: &Value, answer: Val
 
 /// Uses the tool `open` of the device, in a run.
 pub(super) async fn open_in(runtime: &Runtime, run: &str) -> Result<Value, RelayError> {
-    let context =
-        Context { run_id: Some(run.into()), tool_call_id: Some("call-1".into()), ..Context::default() };
+    let context = RelayContext {
+        run_id: Some(run.into()),
+        tool_call_id: Some("call-1".into()),
+        ..RelayContext::default()
+    };
     runtime.ask_for("tool.call", json!({ "name": "open", "arguments": { "path": "a" } }), context).await
 }
 
@@ -75,7 +78,7 @@ async fn somebody_is_asked_each_time() {
     }
     until(|| async { world.audit().await.len() == 4 }).await;
     for entry in world.audit().await {
-        assert_eq!(entry.policy_decision, Decision::Approved);
+        assert_eq!(entry.policy_decision, PolicyDecision::Approved);
         assert_eq!(entry.summary["approved_by"], "owner");
         assert!(entry.summary["wait_id"].as_str().unwrap().starts_with("wat_"));
     }
@@ -95,7 +98,7 @@ async fn what_is_not_allowed_is_not_done() {
     assert!(device.asked().is_empty());
     until(|| async { world.audit().await.len() == 2 }).await;
     let entry = world.audit().await.remove(0);
-    assert_eq!((entry.policy_decision, entry.error), (Decision::Blocked, Some(Code::PolicyBlocked)));
+    assert_eq!((entry.policy_decision, entry.error), (PolicyDecision::Blocked, Some(Code::PolicyBlocked)));
     assert_eq!(entry.summary["refused_by"], "owner");
 }
 
@@ -130,7 +133,7 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     assert_eq!(device.asked().len(), 4);
     until(|| async { world.audit().await.len() == 8 }).await;
     let last = world.audit().await.pop().unwrap();
-    assert_eq!((last.policy_decision, &last.summary["remembered"]), (Decision::Approved, &json!(true)));
+    assert_eq!((last.policy_decision, &last.summary["remembered"]), (PolicyDecision::Approved, &json!(true)));
     // Another space is another.
     let other = world.environment(json!({ "scopeId": "space-2" })).await;
     let other = world.runtime(&other).await;
@@ -257,7 +260,8 @@ async fn the_first_answer_holds_and_everybody_is_told_whose_it_is() {
 #[tokio::test]
 async fn what_nobody_waits_for_is_withdrawn() {
     let (world, device, environment, runtime) = lent("always_ask", json!({})).await;
-    let call = || Ask::new("tool.call", Json::of(&json!({ "name": "open", "arguments": { "path": "a" } })));
+    let call =
+        || Ask::new("tool.call", Json::from_value(&json!({ "name": "open", "arguments": { "path": "a" } })));
     let waiting = runtime.peer.request(call()).await;
     let first = wait(&world).await;
     drop(waiting);

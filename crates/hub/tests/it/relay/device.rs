@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use client::Client;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Accepted, Capabilities, Code, EventFrame, Fileops, Hello, Json, OfferedRoot, PROTOCOL, RelayError,
-    Request, Shell, Tools,
+    Code, DeviceCapabilities, EventFrame, FileCapability, Hello, Json, OfferedRoot, PROTOCOL, RelayAccepted,
+    RelayError, Request, ShellCapability, ToolCapability,
 };
 use relay::{Ask, Handler, Limits, Peer, Refused, Reply, Side, Socket};
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ use super::world::soon;
 /// What a device offers.
 #[derive(Clone, Default)]
 pub(super) struct Offering {
-    pub(super) capabilities: Capabilities,
+    pub(super) capabilities: DeviceCapabilities,
     pub(super) tools: Vec<Value>,
     pub(super) limits: Limits,
     pub(super) client_id: Option<String>,
@@ -40,14 +40,15 @@ impl Offering {
             virtual_path: format!("/workspace/{id}"),
             mode: mode.into(),
         };
-        let fileops = Fileops { enabled: true, roots: vec![root("main", "rw"), root("docs", "ro")] };
-        let shell = Shell { enabled: true, runtime: "sandboxed_local_shell".into(), interactive: true };
-        let tools = Tools { enabled: true, tool_count: 0 };
-        let capabilities = Capabilities {
+        let fileops = FileCapability { enabled: true, roots: vec![root("main", "rw"), root("docs", "ro")] };
+        let shell =
+            ShellCapability { enabled: true, runtime: "sandboxed_local_shell".into(), interactive: true };
+        let tools = ToolCapability { enabled: true, tool_count: 0 };
+        let capabilities = DeviceCapabilities {
             fileops: Some(fileops),
             shell: Some(shell),
             tools: Some(tools),
-            ..Capabilities::default()
+            ..DeviceCapabilities::default()
         };
         Self { capabilities, ..Self::default() }
     }
@@ -118,7 +119,7 @@ impl Device {
     }
 
     /// What it was told that it is accepted for.
-    pub(super) async fn accepted(&self) -> Accepted {
+    pub(super) async fn accepted(&self) -> RelayAccepted {
         self.peer.accepted().await.unwrap().read().unwrap()
     }
 
@@ -139,12 +140,12 @@ impl Device {
 
     /// Says that something happened.
     pub(super) async fn says(&self, event: &str, payload: Value) {
-        self.peer.event(event, Json::of(&payload)).await.unwrap();
+        self.peer.event(event, Json::from_value(&payload)).await.unwrap();
     }
 
     /// Asks the hub.
     pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Value, RelayError> {
-        let call = self.peer.request(Ask::new(method, Json::of(&params))).await;
+        let call = self.peer.request(Ask::new(method, Json::from_value(&params))).await;
         soon(call.outcome()).await.map(|result| result.read().unwrap())
     }
 
@@ -181,7 +182,7 @@ impl Handler for At {
         let method = request.method.clone();
         desk.asked.lock().push(request);
         let text = |name: &str| params[name].as_str().unwrap_or_default().to_owned();
-        Ok(Json::of(&match method.as_str() {
+        Ok(Json::from_value(&match method.as_str() {
             "file.read" if text("path") == "hang" => return Err(self.hang(reply).await),
             "file.read" if text("path") == "ignore" => std::future::pending().await,
             "file.read" if text("path") == "linger" => {
@@ -198,7 +199,8 @@ impl Handler for At {
             }
             "file.read" if text("encoding") == "binary" => {
                 let bytes = format!("bytes of {}", text("path")).into_bytes();
-                return Ok(Json::of(&json!({ "content": "", "encoding": "binary" })).with_bytes(bytes.into()));
+                return Ok(Json::from_value(&json!({ "content": "", "encoding": "binary" }))
+                    .with_bytes(bytes.into()));
             }
             "file.read" => json!({ "content": format!("content of {}", text("path")), "encoding": "utf-8" }),
             "file.write" => json!({ "size_bytes": text("content").len(), "sha256": "0".repeat(64) }),
@@ -208,12 +210,12 @@ impl Handler for At {
             // It is called what it runs.
             "shell.start" if params["background"] == json!(true) => {
                 let started = json!({ "command_id": text("command"), "duration_ms": 1 });
-                reply.stream("status", Json::of(&started)).await?;
+                reply.stream("status", Json::from_value(&started)).await?;
                 started
             }
             "shell.start" => {
                 for number in 0..params["output_limit_bytes"].as_u64().unwrap_or(3) {
-                    reply.stream("stdout", Json::of(&format!("line {number}\n"))).await?;
+                    reply.stream("stdout", Json::from_value(&format!("line {number}\n"))).await?;
                 }
                 if text("command") == "hang" {
                     return Err(self.hang(reply).await);

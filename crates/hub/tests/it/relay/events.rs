@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use protocol::relay::{Event, EventFrame};
+use protocol::relay::{EventFrame, RelayEvent};
 use serde_json::json;
 
 use super::{
@@ -53,7 +53,7 @@ async fn a_device_that_is_paused_begins_nothing_new() {
     let mut heard = runtime.events.subscribe();
     let going_on = runtime.peer.request(relay::Ask::new(
         "file.read",
-        protocol::relay::Json::of(&json!({ "root_id": "main", "path": "hang" })),
+        protocol::relay::Json::from_value(&json!({ "root_id": "main", "path": "hang" })),
     ));
     let going_on = going_on.await;
     device.works_on(1).await;
@@ -98,7 +98,7 @@ async fn no_event_begins_anything() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/relay/events.json");
     let events: Vec<EventFrame> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let names: BTreeSet<_> = events.iter().map(|frame| frame.event.as_str()).collect();
-    assert_eq!(names, Event::NAMES.iter().copied().collect());
+    assert_eq!(names, RelayEvent::NAMES.iter().copied().collect());
     for frame in &events {
         device.peer.event(frame.event.clone(), frame.payload.clone()).await.unwrap();
     }

@@ -71,7 +71,7 @@ async fn what_is_too_large_ends_its_own_connection_only() {
     let offered = hello("phone", json!({ "fileops": { "enabled": true, "roots": [root] } }));
     let (mut phone, _) = Raw::accepted(&world, CONNECT, &token, offered).await;
     super::world::until(|| async { !world.connection("phone").await.is_null() }).await;
-    let hang = || Ask::new("file.read", Json::of(&json!({ "root_id": "main", "path": "hang" })));
+    let hang = || Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" })));
     let on_laptop = world.runtime(&world.environment(json!({})).await).await;
     let on_phone = world.runtime(&world.environment(json!({ "clientId": "phone" })).await).await;
     let goes_on = on_laptop.peer.request(hang()).await;

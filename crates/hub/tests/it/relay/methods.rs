@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use protocol::relay::{Code, Computer, Family, METHODS, Row, Side, Switch};
+use protocol::relay::{
+    BasicCapability, Code, ComputerCapability, ConnectionSide, Family, METHODS, MethodInfo,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -32,8 +34,9 @@ async fn every_method_is_known() {
     let mut offering = Offering::all().with_tool("local_open_in_editor", "allow");
     let capabilities = &mut offering.capabilities;
     (capabilities.resources, capabilities.artifacts) =
-        (Some(Switch { enabled: true }), Some(Switch { enabled: true }));
-    capabilities.computer = Some(Computer { enabled: true, platform: "linux".into(), ..Computer::default() });
+        (Some(BasicCapability { enabled: true }), Some(BasicCapability { enabled: true }));
+    capabilities.computer =
+        Some(ComputerCapability { enabled: true, platform: "linux".into(), ..ComputerCapability::default() });
     let mut granted = vec![files("rw"), shell()];
     let others = [Family::Tools, Family::Resources, Family::Artifacts, Family::Computer];
     granted.extend(others.map(|family| json!({ "capability": family, "enabled": true })));
@@ -42,10 +45,10 @@ async fn every_method_is_known() {
     let runtime = world.runtime(&world.environment(json!({})).await).await;
     let (mut done, mut refused) = (BTreeSet::new(), BTreeSet::new());
     for request in requests() {
-        let row = Row::find(request["method"].as_str().unwrap()).unwrap();
-        let outcome = match row.asked_by {
-            Side::Runtime => runtime.ask(row.name, request["params"].clone()).await,
-            Side::Provider => device.ask(row.name, request["params"].clone()).await,
+        let row = MethodInfo::find(request["method"].as_str().unwrap()).unwrap();
+        let outcome = match row.requested_by {
+            ConnectionSide::Runtime => runtime.ask(row.name, request["params"].clone()).await,
+            ConnectionSide::Provider => device.ask(row.name, request["params"].clone()).await,
         };
         match outcome {
             Ok(_) => done.insert(row.name),
@@ -59,5 +62,5 @@ async fn every_method_is_known() {
     assert!(refused.iter().copied().eq(artifacts.collect::<BTreeSet<_>>()), "{refused:?}");
     assert_eq!(done.len() + refused.len(), 36);
     let asked: BTreeSet<_> = device.desk.asked.lock().iter().map(|request| request.method.clone()).collect();
-    assert_eq!(asked.len(), METHODS.iter().filter(|row| row.asked_by == Side::Runtime).count());
+    assert_eq!(asked.len(), METHODS.iter().filter(|row| row.requested_by == ConnectionSide::Runtime).count());
 }

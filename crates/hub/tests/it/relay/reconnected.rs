@@ -11,7 +11,7 @@ use super::{
 };
 
 fn hang() -> Ask {
-    Ask::new("file.read", Json::of(&json!({ "root_id": "main", "path": "hang" })))
+    Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" })))
 }
 
 /// relay-116, relay-119, relay-120, relay-155, relay-167: what waits for a device that is lost is told so, its capabilities are not there, and
@@ -128,7 +128,7 @@ async fn nothing_is_taken_up_again_by_another_connection() {
     let offered = hello("phone", json!({ "fileops": { "enabled": true, "roots": [root] } }));
     let (mut first, _) = Raw::accepted(&world, CONNECT, &token, offered.clone()).await;
     until(|| async { !world.connection("phone").await.is_null() }).await;
-    let asked = runtime.peer.request(Ask::new("file.read", Json::of(&hang))).await;
+    let asked = runtime.peer.request(Ask::new("file.read", Json::from_value(&hang))).await;
     let id = first.hears().await["id"].clone();
     drop(first);
     assert_eq!(soon(asked.outcome()).await.unwrap_err().code, Code::RelayDisconnected);

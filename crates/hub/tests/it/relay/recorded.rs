@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hub::Rate;
-use protocol::relay::{Code, Decision, Json, Status, audit::chain};
+use protocol::relay::{Code, Json, PolicyDecision, RequestStatus, audit::chain};
 use relay::Ask;
 use reqwest::Method;
 use serde_json::json;
@@ -24,9 +24,9 @@ async fn a_request_is_written_down() {
     until(|| async { world.audit().await.len() == 2 }).await;
     let audit = world.audit().await;
     assert_eq!(audit[0].id, audit[1].id);
-    assert_eq!((audit[0].status, audit[1].status), (None, Some(Status::Succeeded)));
+    assert_eq!((audit[0].status, audit[1].status), (None, Some(RequestStatus::Succeeded)));
     for entry in &audit {
-        assert_eq!((entry.method.as_str(), entry.policy_decision), ("file.read", Decision::Allowed));
+        assert_eq!((entry.method.as_str(), entry.policy_decision), ("file.read", PolicyDecision::Allowed));
         assert_eq!((entry.session_id.as_deref(), entry.run_id.as_deref()), (Some("s1"), Some("r1")));
         assert_eq!(entry.virtual_path.as_ref().unwrap().as_str(), "/workspace/main/README.md");
         assert!(!entry.connection_id.is_empty());
@@ -47,7 +47,10 @@ async fn what_is_blocked_is_written_down() {
     until(|| async { world.audit().await.len() == 3 }).await;
     let audit = world.audit().await;
     for entry in &audit {
-        assert_eq!((entry.policy_decision, entry.status), (Decision::Blocked, Some(Status::Failed)));
+        assert_eq!(
+            (entry.policy_decision, entry.status),
+            (PolicyDecision::Blocked, Some(RequestStatus::Failed))
+        );
         assert_eq!(entry.error, Some(Code::PermissionDenied));
     }
     assert_eq!(audit[0].virtual_path.as_ref().unwrap().as_str(), "/workspace/main/a/b");
@@ -70,7 +73,10 @@ async fn what_is_nothing_to_ask_is_written_down() {
         until(|| async { world.audit().await.len() == before + 1 }).await;
         let entry = world.audit().await.pop().unwrap();
         assert_eq!((entry.method.as_str(), entry.error), (method, Some(code)));
-        assert_eq!((entry.policy_decision, entry.status), (Decision::Blocked, Some(Status::Failed)));
+        assert_eq!(
+            (entry.policy_decision, entry.status),
+            (PolicyDecision::Blocked, Some(RequestStatus::Failed))
+        );
         assert_eq!(entry.session_id.as_deref(), Some("s1"));
         assert_eq!(entry.summary["environment_id"], json!(environment.id.to_string()));
     }
@@ -93,9 +99,9 @@ async fn what_a_device_asks_is_written_down() {
     assert_eq!(
         seen,
         [
-            ("tool.register", Decision::Allowed),
-            ("tool.unregister", Decision::Allowed),
-            ("artifact.reserve", Decision::Blocked)
+            ("tool.register", PolicyDecision::Allowed),
+            ("tool.unregister", PolicyDecision::Allowed),
+            ("artifact.reserve", PolicyDecision::Blocked)
         ]
     );
     assert_eq!(json!(audit[0].summary), json!({ "tools": ["open"], "rejected": 1 }));
@@ -110,7 +116,7 @@ async fn every_end_is_written_down() {
     let mut device = world.lend(Offering::all(), json!([files("ro")])).await;
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
-    let hang = || Ask::new("file.read", Json::of(&json!({ "root_id": "main", "path": "hang" })));
+    let hang = || Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" })));
     let call = runtime.peer.request(hang()).await;
     device.works_on(1).await;
     drop(call);

@@ -1,6 +1,6 @@
 //! What an approval for more than once is for.
 
-use protocol::relay::{Code, Context, RelayError};
+use protocol::relay::{Code, RelayContext, RelayError};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ async fn a_wait_says_what_always_is_for() {
     ] {
         let bound = json!({ "sessionId": "s1", "scopeId": "space-1" });
         let (world, _device, _, runtime) = lent(approval, bound).await;
-        let context = Context { run_id: run.map(str::to_owned), ..Context::default() };
+        let context = RelayContext { run_id: run.map(str::to_owned), ..RelayContext::default() };
         let params = json!({ "name": "open", "arguments": { "path": "a" } });
         let seen = async {
             let wait = wait(&world).await;

@@ -48,8 +48,11 @@ impl Lent {
 
     /// A command that goes on.
     async fn command(&self) -> Call {
-        let call =
-            self.runtime.peer.request(Ask::new("shell.start", Json::of(&json!({ "command": "hang" })))).await;
+        let call = self
+            .runtime
+            .peer
+            .request(Ask::new("shell.start", Json::from_value(&json!({ "command": "hang" }))))
+            .await;
         self.device.works_on(1).await;
         call
     }
@@ -99,7 +102,7 @@ async fn a_permission_that_is_lost_ends_what_needs_it() {
     let read = lent
         .runtime
         .peer
-        .request(Ask::new("file.read", Json::of(&json!({ "root_id": "main", "path": "hang" }))))
+        .request(Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" }))))
         .await;
     lent.device.works_on(2).await;
     let since = Instant::now();
@@ -214,7 +217,8 @@ async fn a_grant_that_is_taken_back_does_not_concern_others() {
     let other = lent.other().await;
     let other = lent.world.runtime(&other).await;
     let call = lent.command().await;
-    let theirs = other.peer.request(Ask::new("shell.start", Json::of(&json!({ "command": "hang" })))).await;
+    let theirs =
+        other.peer.request(Ask::new("shell.start", Json::from_value(&json!({ "command": "hang" })))).await;
     lent.device.works_on(2).await;
     lent.world.ok(Method::DELETE, &format!("/api/grants/{}", lent.grant), None).await;
     assert_eq!(soon(call.outcome()).await.unwrap_err().code, Code::PermissionDenied);
@@ -317,7 +321,7 @@ async fn what_is_taken_back_before_it_leaves_does_not_leave() {
     let mut file = rusqlite::Connection::open(lent.world.file("relay-audit.db")).unwrap();
     let lock = file.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let params = json!({ "root_id": "main", "path": "a", "content": "b" });
-    let write = lent.runtime.peer.request(Ask::new("file.write", Json::of(&params))).await;
+    let write = lent.runtime.peer.request(Ask::new("file.write", Json::from_value(&params))).await;
     let status = || async { lent.world.ok(Method::GET, "/api/v1/relay/status", None).await };
     until(|| async { status().await["environments"][0]["pending"] == 1 }).await;
     lent.world.ok(Method::DELETE, &format!("/api/grants/{}", lent.grant), None).await;

@@ -17,7 +17,7 @@ use super::{
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 fn use_open() -> Ask {
-    Ask::new("tool.call", Json::of(&json!({ "name": "open", "arguments": { "path": "a" } })))
+    Ask::new("tool.call", Json::from_value(&json!({ "name": "open", "arguments": { "path": "a" } })))
 }
 
 /// relay-36: whoever says how long it may take waits no longer, for people either.

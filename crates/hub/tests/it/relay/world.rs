@@ -7,7 +7,7 @@ use hub::{Config, Hub, Pace, Rate, Retention};
 use protocol::{
     EnvironmentId,
     lending::CreateEnvironmentRequest,
-    relay::{AuditEntry, Capabilities, Context, Hello, Json, PROTOCOL, RelayError},
+    relay::{DeviceCapabilities, Hello, Json, PROTOCOL, RelayAuditEntry, RelayContext, RelayError},
 };
 use relay::{Ask, Handler, Limits, Peer, Refused, Reply, Side, Socket};
 use reqwest::{Method, RequestBuilder};
@@ -220,7 +220,7 @@ impl World {
             client_id: "box".into(),
             client_kind: "runtime".into(),
             client_version: "1".into(),
-            capabilities: Capabilities::default(),
+            capabilities: DeviceCapabilities::default(),
         };
         let events = tokio::sync::broadcast::Sender::new(64);
         let hears = Hears(events.clone());
@@ -232,7 +232,7 @@ impl World {
     }
 
     /// Everything that was written down of what was asked of devices.
-    pub(super) async fn audit(&self) -> Vec<AuditEntry> {
+    pub(super) async fn audit(&self) -> Vec<RelayAuditEntry> {
         let items = self.raw_audit().await;
         items.into_iter().map(|item| serde_json::from_value(item).unwrap()).collect()
     }
@@ -294,16 +294,16 @@ pub(super) struct Runtime {
 impl Runtime {
     /// What comes of asking.
     pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Value, RelayError> {
-        self.ask_for(method, params, Context::default()).await
+        self.ask_for(method, params, RelayContext::default()).await
     }
 
     pub(super) async fn ask_for(
         &self,
         method: &str,
         params: Value,
-        context: Context,
+        context: RelayContext,
     ) -> Result<Value, RelayError> {
-        let call = self.peer.request(Ask::new(method, Json::of(&params)).context(context)).await;
+        let call = self.peer.request(Ask::new(method, Json::from_value(&params)).context(context)).await;
         soon(call.outcome()).await.map(|result| result.read().unwrap())
     }
 

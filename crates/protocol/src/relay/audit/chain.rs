@@ -3,10 +3,10 @@
 //! Each entry holds its position (`seq`, from 1), the hash of the previous entry (`prev_hash`, absent in the first)
 //! and its own hash (`hash`): the SHA-256, in hexadecimal, of the entry as canonical JSON without `hash`. Canonical
 //! JSON has no whitespace between tokens, sorts the members of each object by the bytes of their names, and contains
-//! only integers as numbers. Verification hashes the stored JSON rather than a parsed [`AuditEntry`], so fields added
+//! only integers as numbers. Verification hashes the stored JSON rather than a parsed [`RelayAuditEntry`], so fields added
 //! by newer versions are covered too.
 //!
-//! The chain alone does not reveal that entries were cut off at its end. To detect that, compare its [`Head`] with a
+//! The chain alone does not reveal that entries were cut off at its end. To detect that, compare its [`ChainHead`] with a
 //! copy stored elsewhere.
 
 use std::fmt::Write;
@@ -14,11 +14,11 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use sha2::Digest;
 
-use crate::relay::{AuditEntry, Sha256};
+use crate::relay::{RelayAuditEntry, Sha256};
 
 /// The last entry of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct ChainHead {
     /// Position of the entry.
     pub seq: u64,
     /// Hash of the entry.
@@ -28,73 +28,73 @@ pub struct Head {
 /// The first entry at which a chain is broken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {seq}: {why}")]
-pub struct Broken {
+pub struct BrokenChain {
     /// Expected position of the entry.
     pub seq: u64,
     /// The violated rule.
-    pub why: Why,
+    pub why: ChainViolation,
 }
 
 /// Rules of the chain that an entry can violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
+pub enum ChainViolation {
     /// `seq` or `hash` is missing or malformed.
-    #[error("it is not an entry of a chain")]
-    NoEntry,
+    #[error("it is not an entry of a hash chain")]
+    MalformedEntry,
     /// `seq` is not the expected position: entries were removed or reordered.
     #[error("another one stands here: one is missing, or they were moved")]
-    Place,
+    WrongPosition,
     /// `prev_hash` is not the hash of the previous entry.
     #[error("the entry before it is not the one that it was written after")]
-    Before,
+    WrongPreviousHash,
     /// `hash` does not match the content.
     #[error("it was changed")]
-    Changed,
+    ContentChanged,
 }
 
 /// Appends `entry` after `head`, or as the first entry of a chain. Returns the linked entry and the new head.
 #[must_use]
-pub fn link(head: Option<&Head>, entry: AuditEntry) -> (AuditEntry, Head) {
+pub fn link(head: Option<&ChainHead>, entry: RelayAuditEntry) -> (RelayAuditEntry, ChainHead) {
     let seq = head.map_or(1, |head| head.seq.saturating_add(1));
     let prev_hash = head.map(|head| head.hash.clone());
-    let entry = AuditEntry { seq: Some(seq), prev_hash, hash: None, ..entry };
+    let entry = RelayAuditEntry { seq: Some(seq), prev_hash, hash: None, ..entry };
     let hash = hash(&json!(entry));
-    (AuditEntry { hash: Some(hash.clone()), ..entry }, Head { seq, hash })
+    (RelayAuditEntry { hash: Some(hash.clone()), ..entry }, ChainHead { seq, hash })
 }
 
 /// Verifies a complete chain, from its first entry, and returns its head.
 ///
 /// # Errors
 /// Returns the first entry that breaks the chain.
-pub fn verify<'a>(entries: impl IntoIterator<Item = &'a Value>) -> Result<Option<Head>, Broken> {
-    let mut chained = Chained::default();
-    entries.into_iter().try_for_each(|entry| chained.follow(entry))?;
-    Ok(chained.head().cloned())
+pub fn verify<'a>(entries: impl IntoIterator<Item = &'a Value>) -> Result<Option<ChainHead>, BrokenChain> {
+    let mut verifier = ChainVerifier::default();
+    entries.into_iter().try_for_each(|entry| verifier.verify_next(entry))?;
+    Ok(verifier.head().cloned())
 }
 
 /// Verifies the entries of a chain one by one.
 #[derive(Debug, Clone, Default)]
-pub struct Chained {
-    head: Option<Head>,
+pub struct ChainVerifier {
+    head: Option<ChainHead>,
     /// Whether the chain may start at any position.
-    anywhere: bool,
+    any_position: bool,
 }
 
-impl Chained {
+impl ChainVerifier {
     /// Starts at any position, for chains whose oldest entries were deleted.
     #[must_use]
-    pub fn anywhere() -> Self {
-        Self { head: None, anywhere: true }
+    pub fn from_any_position() -> Self {
+        Self { head: None, any_position: true }
     }
 
     /// Starts after `head`.
     #[must_use]
-    pub fn after(head: Option<Head>) -> Self {
-        Self { head, anywhere: false }
+    pub fn after(head: Option<ChainHead>) -> Self {
+        Self { head, any_position: false }
     }
 
     /// The last verified entry.
-    pub fn head(&self) -> Option<&Head> {
+    pub fn head(&self) -> Option<&ChainHead> {
         self.head.as_ref()
     }
 
@@ -102,28 +102,30 @@ impl Chained {
     ///
     /// # Errors
     /// Fails if the entry breaks the chain; the head then stays unchanged.
-    pub fn follow(&mut self, entry: &Value) -> Result<(), Broken> {
-        let said = entry.get("seq").and_then(Value::as_u64);
-        let first = self.head.is_none() && self.anywhere;
+    pub fn verify_next(&mut self, entry: &Value) -> Result<(), BrokenChain> {
+        let found_seq = entry.get("seq").and_then(Value::as_u64);
+        let first = self.head.is_none() && self.any_position;
         let seq = match &self.head {
             Some(head) => head.seq.saturating_add(1),
-            None if first => said.unwrap_or(1),
+            None if first => found_seq.unwrap_or(1),
             None => 1,
         };
-        let broken = |why| Broken { seq, why };
-        let (Some(said), Some(own)) = (said, text(entry, "hash").and_then(|hash| hash.parse().ok())) else {
-            return Err(broken(Why::NoEntry));
+        let broken = |why| BrokenChain { seq, why };
+        let (Some(found_seq), Some(own_hash)) =
+            (found_seq, text(entry, "hash").and_then(|hash| hash.parse().ok()))
+        else {
+            return Err(broken(ChainViolation::MalformedEntry));
         };
-        if said != seq {
-            return Err(broken(Why::Place));
+        if found_seq != seq {
+            return Err(broken(ChainViolation::WrongPosition));
         }
         if !first && text(entry, "prev_hash") != self.head.as_ref().map(|head| head.hash.as_str()) {
-            return Err(broken(Why::Before));
+            return Err(broken(ChainViolation::WrongPreviousHash));
         }
-        if hash(entry) != own {
-            return Err(broken(Why::Changed));
+        if hash(entry) != own_hash {
+            return Err(broken(ChainViolation::ContentChanged));
         }
-        self.head = Some(Head { seq, hash: own });
+        self.head = Some(ChainHead { seq, hash: own_hash });
         Ok(())
     }
 }

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Region;
+use super::ScreenRegion;
 
 /// An element of the accessibility tree, with its children.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Element {
+pub struct AccessibilityElement {
     /// Identifies the element within its snapshot.
     pub id: String,
     /// Role of the element, such as `button`.
@@ -26,7 +26,7 @@ pub struct Element {
     pub description: Option<String>,
     /// Position and size, in screenshot pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bounds: Option<Region>,
+    pub bounds: Option<ScreenRegion>,
     /// Whether the element accepts input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
@@ -41,7 +41,7 @@ pub struct Element {
     pub actions: Vec<String>,
     /// Present if an action on the element should need approval, with the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sensitive: Option<Sensitive>,
+    pub sensitive: Option<SensitiveSurface>,
     /// Child elements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Self>,
@@ -49,9 +49,9 @@ pub struct Element {
 
 /// Marks an element as sensitive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Sensitive {
+pub struct SensitiveSurface {
     /// Category of the sensitive surface.
-    pub surface: Surface,
+    pub surface: SurfaceKind,
     /// Confidence of the classification, from 0 to 1.
     pub confidence: f64,
     /// Explanation of the classification.
@@ -61,7 +61,7 @@ pub struct Sensitive {
 /// Categories of sensitive surfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Surface {
+pub enum SurfaceKind {
     /// A field for a password or another credential.
     CredentialField,
     /// A payment.

@@ -19,7 +19,7 @@ pub struct SearchFiles {
     pub regex: bool,
     /// Case sensitivity.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub case: Option<Case>,
+    pub case: Option<CaseSensitivity>,
     /// Search only files that match one of these globs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
@@ -40,7 +40,7 @@ pub struct SearchFiles {
 /// Case sensitivity of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Case {
+pub enum CaseSensitivity {
     /// Upper and lower case differ.
     #[default]
     Sensitive,
@@ -54,12 +54,12 @@ pub enum Case {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MatchBatch {
     /// The matches.
-    pub matches: Vec<Match>,
+    pub matches: Vec<SearchMatch>,
 }
 
 /// A matching line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Match {
+pub struct SearchMatch {
     /// Path of the file below the root.
     pub path: RelayPath,
     /// Line number, from 1.
@@ -79,7 +79,7 @@ pub struct Match {
 
 /// Result of `file.search`, sent after all batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Searched {
+pub struct SearchSummary {
     /// Number of matching lines.
     pub matches: u64,
     /// Number of files with matches.

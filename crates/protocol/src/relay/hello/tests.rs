@@ -22,7 +22,7 @@ fn only_what_is_on_is_offered() {
     };
     assert_eq!(offer(true).families, BTreeSet::from([Family::Fileops, Family::Artifacts]));
     assert_eq!(offer(true).roots[0].virtual_path.as_str(), "/w/a");
-    assert_eq!(offer(true).roots[0].mode, Mode::Rw);
+    assert_eq!(offer(true).roots[0].mode, RootMode::Rw);
     assert_eq!(
         (offer(false).families, offer(false).roots),
         (BTreeSet::from([Family::Artifacts]), Vec::new())

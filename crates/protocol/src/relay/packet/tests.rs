@@ -7,7 +7,7 @@ use super::*;
 use crate::relay::{Code, Json, RelayError, tests::fixture};
 
 fn answer(bytes: &[u8]) -> Response {
-    let result = Json::of(&json!({ "encoding": "binary" })).with_bytes(Bytes::copy_from_slice(bytes));
+    let result = Json::from_value(&json!({ "encoding": "binary" })).with_bytes(Bytes::copy_from_slice(bytes));
     Response { id: "req_1".into(), outcome: Ok(result) }
 }
 

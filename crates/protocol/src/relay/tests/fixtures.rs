@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::relay::{
-    AuditEntry, Binding, Code, Event, EventFrame, Frame, Grant, Hello, Json, METHODS, RelayError, Response,
-    Row, computer,
+    Binding, Code, EventFrame, Frame, Grant, Hello, Json, METHODS, MethodInfo, RelayAuditEntry, RelayError,
+    RelayEvent, Response, computer,
 };
 
 fn rewritten(frame: &Value) -> Value {
@@ -42,13 +42,14 @@ fn every_method_is_asked_and_answered_as_the_fixtures_say() {
             [rewritten(&pair["request"]), rewritten(&pair["response"])],
             [&pair["request"], &pair["response"]].map(Clone::clone)
         );
-        let row = Row::find(pair["request"]["method"].as_str().unwrap()).unwrap();
+        let row = MethodInfo::find(pair["request"]["method"].as_str().unwrap()).unwrap();
         missing.remove(row.name);
         for (shape, said) in
             [(row.params, &pair["request"]["params"]), (row.result, &pair["response"]["result"])]
         {
-            let read =
-                shape.read(&Json::of(said)).unwrap_or_else(|why| panic!("{}: {why}: {said}", row.name));
+            let read = shape
+                .read(&Json::from_value(said))
+                .unwrap_or_else(|why| panic!("{}: {why}: {said}", row.name));
             assert_eq!(plain(read.read().unwrap()), plain(said.clone()), "{}", row.name);
         }
     }
@@ -59,13 +60,13 @@ fn every_method_is_asked_and_answered_as_the_fixtures_say() {
 #[test]
 fn what_is_not_known_in_params_and_results_is_not_said_again() {
     for pair in fixture::<Value>("methods") {
-        let row = Row::find(pair["request"]["method"].as_str().unwrap()).unwrap();
+        let row = MethodInfo::find(pair["request"]["method"].as_str().unwrap()).unwrap();
         for (shape, said) in
             [(row.params, &pair["request"]["params"]), (row.result, &pair["response"]["result"])]
         {
             let mut more = said.clone();
             more["of_a_newer_peer"] = json!({ "a": [1] });
-            let read = shape.read(&Json::of(&more)).unwrap();
+            let read = shape.read(&Json::from_value(&more)).unwrap();
             assert_eq!(plain(read.read().unwrap()), plain(said.clone()), "{}", row.name);
         }
     }
@@ -74,7 +75,7 @@ fn what_is_not_known_in_params_and_results_is_not_said_again() {
 /// relay-24, relay-58 to relay-60: every event with its payload.
 #[test]
 fn every_event_is_written_as_it_was_read() {
-    let mut missing: BTreeSet<_> = Event::NAMES.iter().copied().collect();
+    let mut missing: BTreeSet<_> = RelayEvent::NAMES.iter().copied().collect();
     for said in fixture::<Value>("events") {
         assert_eq!(rewritten(&said), said);
         let frame: EventFrame = serde_json::from_value(said.clone()).unwrap();
@@ -88,17 +89,18 @@ fn every_event_is_written_as_it_was_read() {
 /// relay-63: an event that is not known is no fault; one with another payload is.
 #[test]
 fn an_event_that_is_not_known_is_nothing() {
-    let event =
-        |event: &str, payload: Value| EventFrame { event: event.into(), payload: Json::of(&payload) }.read();
+    let event = |event: &str, payload: Value| {
+        EventFrame { event: event.into(), payload: Json::from_value(&payload) }.read()
+    };
     assert_eq!(event("of.a.newer.peer", json!([1])).unwrap(), None);
     assert!(event("stream.credit", json!({ "id": "r" })).is_err());
     assert!(event("provider.paused", json!([])).is_err());
     let updated = event("capability.updated", json!({ "capability": "shell", "state": "dreaming" })).unwrap();
-    assert!(matches!(updated, Some(Event::CapabilityUpdated(updated)) if !updated.state.is_available()));
+    assert!(matches!(updated, Some(RelayEvent::CapabilityUpdated(updated)) if !updated.state.is_available()));
     let families = json!(["browser", "shell", 1]);
     let time = "2026-01-01T00:00:00Z";
     let accepted = json!({ "connection_id": "c", "accepted_capabilities": families, "server_time": time });
-    let Some(Event::Accepted(accepted)) = event("relay.accepted", accepted).unwrap() else { panic!() };
+    let Some(RelayEvent::Accepted(accepted)) = event("relay.accepted", accepted).unwrap() else { panic!() };
     assert_eq!(accepted.accepted_capabilities, [crate::relay::Family::Shell]);
 }
 
@@ -107,13 +109,13 @@ fn an_event_that_is_not_known_is_nothing() {
 fn grants_bindings_and_the_audit_are_written_as_they_were_read() {
     each_survives::<Grant>("grants");
     each_survives::<Binding>("bindings");
-    each_survives::<AuditEntry>("audit");
+    each_survives::<RelayAuditEntry>("audit");
 }
 
 /// relay-105: what is in the tree of a snapshot.
 #[test]
 fn elements_are_written_as_they_were_read() {
-    each_survives::<computer::Element>("elements");
+    each_survives::<computer::AccessibilityElement>("elements");
 }
 
 /// relay-40, relay-41, relay-166: every code, and no other.

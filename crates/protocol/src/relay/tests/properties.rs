@@ -3,8 +3,8 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::relay::{
-    Beat, Cancel, Code, Context, Encoding, EventFrame, Frame, Json, RelayError, Request, Response,
-    StreamFrame,
+    CancelFrame, Code, Encoding, EventFrame, Frame, Json, PingFrame, RelayContext, RelayError, Request,
+    Response, StreamFrame,
 };
 
 fn value() -> impl Strategy<Value = Value> {
@@ -24,7 +24,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 fn json() -> impl Strategy<Value = Json> {
-    prop_oneof![1 => Just(Value::Null), 4 => value()].prop_map(|value| Json::of(&value))
+    prop_oneof![1 => Just(Value::Null), 4 => value()].prop_map(|value| Json::from_value(&value))
 }
 
 fn error() -> impl Strategy<Value = RelayError> {
@@ -38,10 +38,10 @@ fn error() -> impl Strategy<Value = RelayError> {
     )
 }
 
-fn context() -> impl Strategy<Value = Context> {
+fn context() -> impl Strategy<Value = RelayContext> {
     let name = || option::of(any::<String>());
     (name(), name(), name(), name(), vec(("x_[a-z]{0,8}", value()), 0..3)).prop_map(
-        |(session_id, run_id, tool_call_id, workspace_id, more)| Context {
+        |(session_id, run_id, tool_call_id, workspace_id, more)| RelayContext {
             session_id,
             run_id,
             tool_call_id,
@@ -67,9 +67,9 @@ fn frame() -> impl Strategy<Value = Frame> {
                 Frame::Stream(StreamFrame { id, event, seq, data, encoding })
             }
         ),
-        (text(), option::of(text())).prop_map(|(id, reason)| Frame::Cancel(Cancel { id, reason })),
-        (text(), text()).prop_map(|(id, ts)| Frame::Ping(Beat { id, ts })),
-        (text(), text()).prop_map(|(id, ts)| Frame::Pong(Beat { id, ts })),
+        (text(), option::of(text())).prop_map(|(id, reason)| Frame::Cancel(CancelFrame { id, reason })),
+        (text(), text()).prop_map(|(id, ts)| Frame::Ping(PingFrame { id, ts })),
+        (text(), text()).prop_map(|(id, ts)| Frame::Pong(PingFrame { id, ts })),
     ]
 }
 

@@ -8,7 +8,7 @@ use futures_util::{
 };
 use protocol::relay::{
     Code, RelayError,
-    file::{Entry, EntryKind, ListFiles},
+    file::{EntryKind, ListFiles, ListedFile},
     method::FileList,
 };
 
@@ -16,7 +16,7 @@ use super::{At, Error, Seen, WALK_ENTRIES_MAX};
 use crate::Environment;
 
 /// What is in a directory.
-pub(super) async fn list(environment: &Environment, at: &At) -> Result<Vec<Entry>, Error> {
+pub(super) async fn list(environment: &Environment, at: &At) -> Result<Vec<ListedFile>, Error> {
     let mut listing = Listing::new(environment, VecDeque::from([at.clone()]), false);
     let mut entries = Vec::new();
     while let Some((_, entry)) = listing.next().await? {
@@ -50,8 +50,8 @@ pub(super) fn walk(
 }
 
 /// A directory that only exists because roots are below it.
-pub(super) fn directory(name: String) -> Entry {
-    Entry { name, kind: EntryKind::Dir, size_bytes: None, mtime: None }
+pub(super) fn directory(name: String) -> ListedFile {
+    ListedFile { name, kind: EntryKind::Dir, size_bytes: None, mtime: None }
 }
 
 /// Directories that are listed page by page.
@@ -60,7 +60,7 @@ struct Listing {
     /// The first is being listed.
     directories: VecDeque<At>,
     recursive: bool,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<ListedFile>,
     next_page: Option<String>,
     /// Whether a page of the first was asked for.
     begun: bool,
@@ -74,7 +74,7 @@ impl Listing {
         Self { environment, directories, recursive, entries, next_page, begun: false, count: 0 }
     }
 
-    async fn next(&mut self) -> Result<Option<(At, Entry)>, Error> {
+    async fn next(&mut self) -> Result<Option<(At, ListedFile)>, Error> {
         loop {
             let Some(at) = self.directories.front() else { return Ok(None) };
             if let Some(entry) = self.entries.pop_front() {

@@ -8,8 +8,8 @@ use futures_util::{
 };
 use protocol::relay::{
     Code, RelayError, VirtualPath,
-    file::{Case, Match, MatchBatch, SearchFiles, Searched},
-    method::{FileSearch, Method},
+    file::{CaseSensitivity, MatchBatch, SearchFiles, SearchMatch, SearchSummary},
+    method::{FileSearch, RelayMethod},
 };
 
 use super::{At, Error};
@@ -25,7 +25,7 @@ pub struct Search {
     /// Whether the pattern is a regular expression.
     pub regex: bool,
     /// Whether upper and lower case differ.
-    pub case: Option<Case>,
+    pub case: Option<CaseSensitivity>,
     /// Only files that match one of these globs.
     pub include: Vec<String>,
     /// No files that match one of these globs.
@@ -44,10 +44,10 @@ pub enum Found {
         /// The file.
         path: VirtualPath,
         /// The line in it.
-        matched: Match,
+        matched: SearchMatch,
     },
     /// It is over.
-    Over(Searched),
+    Over(SearchSummary),
 }
 
 /// Looks in one place after the other.
@@ -66,7 +66,7 @@ pub(super) fn start(
         places: within.into(),
         call: None,
         found: VecDeque::new(),
-        over: Searched { matches: 0, files: 0, truncated: false },
+        over: SearchSummary { matches: 0, files: 0, truncated: false },
         ended: false,
     };
     stream::try_unfold(looking, |mut looking| async move {
@@ -82,8 +82,8 @@ struct Looking {
     places: VecDeque<At>,
     /// Where it looks now.
     call: Option<(At, Call)>,
-    found: VecDeque<Match>,
-    over: Searched,
+    found: VecDeque<SearchMatch>,
+    over: SearchSummary,
     ended: bool,
 }
 

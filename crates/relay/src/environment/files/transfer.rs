@@ -2,7 +2,7 @@
 
 use futures_util::TryStreamExt;
 use protocol::relay::{
-    Code, Mode, RelayError, VirtualPath,
+    Code, RelayError, RootMode, VirtualPath,
     file::{EntryKind, FileStat},
 };
 
@@ -46,7 +46,7 @@ pub(super) async fn rename(files: &Files, from: &At, to: &At) -> Result<(), Erro
         return Ok(());
     }
     // It could be copied, but not deleted then.
-    if from.root.mode == Mode::Ro {
+    if from.root.mode == RootMode::Ro {
         return Err(from.error(RelayError::new(Code::PermissionDenied, "the directory is read-only")));
     }
     // What is there is not lost to what comes: a file takes the place of a file, nothing else.

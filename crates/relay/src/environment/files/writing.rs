@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use protocol::relay::{
     Code, Encoding, RelayError,
-    file::{CreateMode, WriteFile, Written},
+    file::{CreateMode, WriteFile, WriteFileResult},
     method::FileWrite,
 };
 
@@ -23,7 +23,7 @@ pub(super) async fn write(
     at: &At,
     content: &[u8],
     writing: Writing,
-) -> Result<Written, Error> {
+) -> Result<WriteFileResult, Error> {
     let (first, rest) = content.split_at(content.len().min(PIECE_BYTES_MAX));
     let mut written = once(environment, at, first, false, writing).await?;
     for piece in rest.chunks(PIECE_BYTES_MAX) {
@@ -35,7 +35,11 @@ pub(super) async fn write(
 }
 
 /// Writes after what is in a file.
-pub(super) async fn append(environment: &Environment, at: &At, content: &[u8]) -> Result<Written, Error> {
+pub(super) async fn append(
+    environment: &Environment,
+    at: &At,
+    content: &[u8],
+) -> Result<WriteFileResult, Error> {
     let (first, rest) = content.split_at(content.len().min(PIECE_BYTES_MAX));
     let mut written = once(environment, at, first, true, Writing::default()).await?;
     for piece in rest.chunks(PIECE_BYTES_MAX) {
@@ -53,7 +57,7 @@ pub(super) async fn pour(
     let mut content = content.fuse();
     // The first before anything is written, so that what cannot be read leaves no trace.
     let mut piece = content.try_next().await?.unwrap_or_default();
-    let mut written: Option<Written> = None;
+    let mut written: Option<WriteFileResult> = None;
     loop {
         // As much at once as fits.
         let mut more = None;
@@ -86,7 +90,7 @@ pub(super) async fn pour(
 }
 
 /// Somebody else who writes the same file meanwhile is noticed.
-fn is_as_long(at: &At, written: &Written, expected: u64) -> Result<(), Error> {
+fn is_as_long(at: &At, written: &WriteFileResult, expected: u64) -> Result<(), Error> {
     if written.size_bytes == expected {
         return Ok(());
     }
@@ -100,7 +104,7 @@ async fn once(
     content: &[u8],
     append: bool,
     writing: Writing,
-) -> Result<Written, Error> {
+) -> Result<WriteFileResult, Error> {
     let (content, encoding) = match std::str::from_utf8(content) {
         Ok(text) if text.len() <= TEXT_BYTES_MAX => (text.to_owned(), Encoding::Utf8),
         _ => (BASE64_STANDARD.encode(content), Encoding::Base64),

@@ -8,9 +8,9 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{Stream, StreamExt};
 use protocol::relay::{
-    Code, Encoding, Method, RelayError, StreamFrame,
+    Code, Encoding, RelayError, RelayMethod, StreamFrame,
     method::ShellStart,
-    shell::{Ended, Signal, Size, Started},
+    shell::{CommandOutcome, CommandStarted, Signal, TerminalDimensions},
 };
 
 use super::{Commands, Error, Outcome, Shell};
@@ -47,7 +47,7 @@ pub struct Output {
     /// Whether either was longer than was wanted, or than the device sent.
     pub truncated: bool,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: CommandOutcome,
 }
 
 impl Command {
@@ -55,8 +55,8 @@ impl Command {
     pub(super) async fn begin(shell: Commands, mut call: Call) -> Result<Self, Error> {
         loop {
             let (id, early) = match call.next().await {
-                Some(Part::Stream(frame)) => match frame.data.read::<Started>() {
-                    Ok(Started { command_id }) if frame.event == "status" => (command_id, None),
+                Some(Part::Stream(frame)) => match frame.data.read::<CommandStarted>() {
+                    Ok(CommandStarted { command_id }) if frame.event == "status" => (command_id, None),
                     // Not every device says so; then the command is called as the request is.
                     _ => match said(&frame) {
                         Some(said) => (frame.id, Some(said)),
@@ -99,7 +99,7 @@ impl Command {
     ///
     /// # Errors
     /// If it has ended, or has none.
-    pub async fn resize(&self, size: Size) -> Result<(), Error> {
+    pub async fn resize(&self, size: TerminalDimensions) -> Result<(), Error> {
         self.shell.resize(&self.id, size).await
     }
 

@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use parking_lot::Mutex;
 use protocol::relay::{
-    Binding, Code, Encoding, EventFrame, Family, Hello, Json, Mode, RelayError, Request, Root, file::*, tool,
+    Binding, Code, Encoding, EventFrame, Family, Hello, Json, RelayError, Request, Root, RootMode, file::*,
+    tool,
 };
 use relay::{Environment, Handler, Limits, Peer, Refused, Reply, Side, pair};
 use serde_json::{Map, Value, json};
@@ -64,7 +65,7 @@ impl Memory {
         if is_binary && self.knows_no_binary.load(SeqCst) {
             return Err(RelayError::new(Code::InvalidRequest, "the params of `file.read`: no such encoding"));
         }
-        let answer = Json::of(&FileContent {
+        let answer = Json::from_value(&FileContent {
             content: if is_binary { String::new() } else { BASE64_STANDARD.encode(bytes) },
             encoding: if is_binary { ReadEncoding::Binary } else { ReadEncoding::Base64 },
             size_bytes: Some(content.len() as u64),
@@ -86,7 +87,7 @@ impl Memory {
         }
         there.extend(bytes);
         let sha256 = "0".repeat(64).parse().unwrap();
-        Ok(Json::of(&Written { size_bytes: there.len() as u64, sha256 }))
+        Ok(Json::from_value(&WriteFileResult { size_bytes: there.len() as u64, sha256 }))
     }
 
     fn list(&self, params: ListFiles) -> Result<Json, RelayError> {
@@ -95,7 +96,7 @@ impl Memory {
         let below = files.iter().filter_map(|(path, content)| Some((path.strip_prefix(&prefix)?, content)));
         let entries: Vec<_> = below
             .filter(|(name, _)| params.recursive || !name.contains('/'))
-            .map(|(name, content)| Entry {
+            .map(|(name, content)| ListedFile {
                 name: name.into(),
                 kind: if content.is_some() { EntryKind::File } else { EntryKind::Dir },
                 size_bytes: content.as_ref().map(|content| content.len() as u64),
@@ -106,7 +107,7 @@ impl Memory {
         let start: usize = params.page.map_or(0, |page| page.parse().unwrap());
         let end = entries.len().min(start + 2);
         let next_page = (end < entries.len()).then(|| end.to_string());
-        Ok(Json::of(&FileList { entries: entries[start..end].to_vec(), next_page }))
+        Ok(Json::from_value(&DirectoryListing { entries: entries[start..end].to_vec(), next_page }))
     }
 
     fn stat(&self, params: StatFile) -> Result<Json, RelayError> {
@@ -114,7 +115,7 @@ impl Memory {
         let files = self.files.lock();
         let is_root = params.path.as_str().is_empty();
         let content = if is_root { &None } else { files.get(&key).ok_or_else(missing)? };
-        Ok(Json::of(&FileStat {
+        Ok(Json::from_value(&FileStat {
             kind: if content.is_some() { EntryKind::File } else { EntryKind::Dir },
             size_bytes: content.as_ref().map_or(0, |content| content.len() as u64),
             mtime: jiff::Timestamp::UNIX_EPOCH,
@@ -129,7 +130,7 @@ impl Memory {
         let key = key(&params.root_id, &params.path);
         let below = format!("{key}/");
         self.files.lock().retain(|path, _| *path != key && !path.starts_with(&below));
-        Json::of(&Deleted { deleted: true })
+        Json::from_value(&DeleteFileResult { deleted: true })
     }
 
     async fn search(&self, params: SearchFiles, reply: &mut Reply) -> Result<Json, RelayError> {
@@ -144,17 +145,17 @@ impl Memory {
             let text = String::from_utf8_lossy(&content).into_owned();
             for (line, text) in text.lines().enumerate().filter(|(_, text)| text.contains(&params.pattern)) {
                 let found = json!({ "path": name, "line": line + 1, "text": text });
-                reply.stream("progress", Json::of(&json!({ "matches": [found] }))).await?;
+                reply.stream("progress", Json::from_value(&json!({ "matches": [found] }))).await?;
                 matches += 1;
             }
             count += 1;
         }
-        Ok(Json::of(&Searched { matches, files: count, truncated: false }))
+        Ok(Json::from_value(&SearchSummary { matches, files: count, truncated: false }))
     }
 
     fn call(&self, params: tool::CallTool) -> Json {
         let text = format!("{} {}", params.name, Value::Object(params.arguments));
-        Json::of(&json!({ "content": text }))
+        Json::from_value(&json!({ "content": text }))
     }
 }
 
@@ -182,14 +183,14 @@ impl Handler for Served {
             "file.stat" => memory.stat(params.read().unwrap()),
             "file.delete" => Ok(memory.delete(params.read().unwrap())),
             "file.mkdir" => {
-                let params: MakeDir = params.read().unwrap();
+                let params: MakeDirectory = params.read().unwrap();
                 let created = memory.files.lock().insert(key(&params.root_id, &params.path), None).is_none();
-                Ok(Json::of(&DirMade { created }))
+                Ok(Json::from_value(&MakeDirectoryResult { created }))
             }
             "file.search" => memory.search(params.read().unwrap(), reply).await,
-            "tool.list" => Ok(Json::of(&json!({ "tools": &*memory.tools.lock() }))),
+            "tool.list" => Ok(Json::from_value(&json!({ "tools": &*memory.tools.lock() }))),
             "tool.call" => Ok(memory.call(params.read().unwrap())),
-            "resource.list" => Ok(Json::of(&json!({ "resources": [] }))),
+            "resource.list" => Ok(Json::from_value(&json!({ "resources": [] }))),
             _ => memory.commands.request(request, reply).await,
         }
     }
@@ -245,7 +246,10 @@ pub(crate) async fn lend(capabilities: &[Family]) -> Lent {
     let binding = Binding {
         connection_id: "relay_conn_1".into(),
         client_id: "client_1".parse().unwrap(),
-        roots: vec![root("main", "/workspace/main", Mode::Rw), root("docs", "/workspace/docs", Mode::Ro)],
+        roots: vec![
+            root("main", "/workspace/main", RootMode::Rw),
+            root("docs", "/workspace/docs", RootMode::Ro),
+        ],
         capabilities: capabilities.to_vec(),
         metadata: Map::new(),
     };

@@ -1,6 +1,6 @@
 //! Paths, errors and what requests are made for.
 
-use protocol::relay::{Code, Context, Family, resource::CreateResource, shell::StartCommand};
+use protocol::relay::{Code, Family, RelayContext, resource::CreateResource, shell::StartCommand};
 use relay::environment::{Error, FileOperator, ResourceRegistry, Shell, Span, Toolset, Writing};
 use serde_json::{Map, json};
 
@@ -26,7 +26,7 @@ async fn a_path_becomes_a_root_and_a_path() {
         let asked = lent.memory.asked.lock().pop().unwrap();
         assert_eq!(
             asked.params,
-            protocol::relay::Json::of(&json!({ "root_id": root, "path": path })),
+            protocol::relay::Json::from_value(&json!({ "root_id": root, "path": path })),
             "{said}"
         );
     }
@@ -109,8 +109,11 @@ async fn what_is_not_bound_is_not_there() {
 #[tokio::test]
 async fn a_request_says_what_it_is_made_for() {
     let lent = lend(&ALL).await;
-    let context =
-        Context { run_id: Some("run_1".into()), tool_call_id: Some("call_1".into()), ..Context::default() };
+    let context = RelayContext {
+        run_id: Some("run_1".into()),
+        tool_call_id: Some("call_1".into()),
+        ..RelayContext::default()
+    };
     let _ = within(lent.environment.with_context(context.clone()).files().stat("a")).await;
     let _ = within(lent.environment.files().stat("a")).await;
     let contexts: Vec<_> = lent.memory.asked.lock().iter().map(|request| request.context.clone()).collect();

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use parking_lot::Mutex;
 use protocol::relay::{
     Code, Family, Json, RelayError, Request,
-    shell::{CommandInput, Signal, Size, StartCommand},
+    shell::{CommandInput, Signal, StartCommand, TerminalDimensions},
 };
 use relay::{
     Reply,
@@ -51,7 +51,7 @@ impl Commands {
         }
         if request.method == "shell.status" {
             let state = json!({ "state": "running", "started_at": "2026-01-01T00:00:00Z", "output_truncated": false });
-            return Ok(Json::of(&state));
+            return Ok(Json::from_value(&state));
         }
         let Some(Running { told: command, .. }) = command else {
             return Err(RelayError::new(Code::NotFound, "it has ended"));
@@ -71,7 +71,7 @@ impl Commands {
         self.0.lock().insert(request.id.clone(), Running { line: line.clone(), told });
         let _gone = Gone(self, request.id.clone());
         if line != "untold" {
-            reply.stream("status", Json::of(&json!({ "command_id": request.id }))).await?;
+            reply.stream("status", Json::from_value(&json!({ "command_id": request.id }))).await?;
         }
         let mut exit_code = 0;
         match line.as_str() {
@@ -129,7 +129,7 @@ impl Commands {
             }
             _ => reply.cancelled().await,
         }
-        Ok(Json::of(&json!({ "exit_code": exit_code, "duration_ms": 1 })))
+        Ok(Json::from_value(&json!({ "exit_code": exit_code, "duration_ms": 1 })))
     }
 }
 
@@ -202,7 +202,7 @@ async fn a_command_is_spoken_to() {
     assert_eq!(within(cat.output(100)).await.unwrap().stdout, b"one two");
     let trap = within(shell.start(command("trap"))).await.unwrap();
     within(trap.signal(Signal::Name("SIGINT".into()))).await.unwrap();
-    within(trap.resize(Size { cols: 80, rows: 24 })).await.unwrap();
+    within(trap.resize(TerminalDimensions { cols: 80, rows: 24 })).await.unwrap();
     assert!(within(shell.status(trap.id(), false)).await.is_ok());
     let id = trap.id().to_owned();
     within(shell.cancel(&id, None)).await.unwrap();

@@ -1,6 +1,6 @@
 //! The tools of an environment.
 
-use protocol::relay::{Code, Event, EventFrame, Family, ToolName, tool};
+use protocol::relay::{Code, EventFrame, Family, RelayEvent, ToolName, tool};
 use relay::{
     environment::{Error, Toolset},
     tool_schema::SCHEMA_DEPTH_MAX,
@@ -76,15 +76,15 @@ async fn the_toolset_follows_the_device() {
     let lent = lend(&[Family::Tools]).await;
     assert_eq!(names(&lent).await, [""; 0]);
     let mut changes = lent.environment.tools().changes();
-    let tell = async |event: Event| {
+    let tell = async |event: RelayEvent| {
         let EventFrame { event, payload } = EventFrame::from(&event);
         lent.device.event(event, payload).await.unwrap();
     };
-    let list = tool::ToolList { tools: vec![protocol::relay::Json::of(&open())] };
-    tell(Event::ToolRegistered(list)).await;
+    let list = tool::ToolList { tools: vec![protocol::relay::Json::from_value(&open())] };
+    tell(RelayEvent::ToolRegistered(list)).await;
     within(changes.changed()).await.unwrap();
     assert_eq!(names(&lent).await, ["open"]);
-    tell(Event::ToolUnregistered(tool::Unregistration { names: vec!["open".parse().unwrap()] })).await;
+    tell(RelayEvent::ToolUnregistered(tool::UnregisterTools { names: vec!["open".parse().unwrap()] })).await;
     within(changes.changed()).await.unwrap();
     assert_eq!(names(&lent).await, [""; 0]);
     // Only the first time was the device asked.

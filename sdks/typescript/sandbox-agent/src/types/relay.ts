@@ -11,7 +11,7 @@ export type RelayResponse = RelaySchemas["Response"];
 /** A part of a streamed response. */
 export type RelayStreamFrame = RelaySchemas["StreamFrame"];
 /** An event frame. */
-export type RelayEvent = RelaySchemas["Event"];
+export type RelayEvent = RelaySchemas["RelayEvent"];
 /** The error of a relay request. */
 export type RelayError = RelaySchemas["RelayError"];
 /** The capabilities of a device. */

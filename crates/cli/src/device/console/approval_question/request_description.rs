@@ -4,9 +4,9 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use device::Subject;
 use protocol::relay::{
     Encoding, Request, RootId,
-    file::{CreateMode, DeleteFile, MakeDir, WriteFile},
-    method::{FileDelete, FileMkdir, FileWrite, Method, ShellStart, ToolCall},
-    shell::{Program, StartCommand},
+    file::{CreateMode, DeleteFile, MakeDirectory, WriteFile},
+    method::{FileDelete, FileMkdir, FileWrite, RelayMethod, ShellStart, ToolCall},
+    shell::{CommandProgram, StartCommand},
     tool::CallTool,
 };
 use serde_json::{Value, json};
@@ -31,15 +31,15 @@ impl RequestDescription {
     pub(super) fn new(question: device::Question<'_>) -> Self {
         let Request { method, params, .. } = question.request;
         let described = match method.as_str() {
-            name if name == ShellStart::ROW.name => {
+            name if name == ShellStart::INFO.name => {
                 ShellStart::params(params).map(|start| describe_command(&start, question.subject))
             }
-            name if name == ToolCall::ROW.name => ToolCall::params(params).map(describe_tool_call),
-            name if name == FileWrite::ROW.name => {
+            name if name == ToolCall::INFO.name => ToolCall::params(params).map(describe_tool_call),
+            name if name == FileWrite::INFO.name => {
                 FileWrite::params(params).map(|file| describe_write(&file))
             }
-            name if name == FileMkdir::ROW.name => FileMkdir::params(params).map(|dir| describe_mkdir(&dir)),
-            name if name == FileDelete::ROW.name => {
+            name if name == FileMkdir::INFO.name => FileMkdir::params(params).map(|dir| describe_mkdir(&dir)),
+            name if name == FileDelete::INFO.name => {
                 FileDelete::params(params).map(|file| describe_delete(&file))
             }
             _ => Ok(describe_unknown(question.request)),
@@ -55,8 +55,8 @@ impl RequestDescription {
 
 fn describe_command(start: &StartCommand, subject: Option<&Subject>) -> RequestDescription {
     let what = match start.program() {
-        Some(Program::Line(line)) => QuestionField::text("what", line),
-        Some(Program::Argv(..)) | None => QuestionField::line("what", &json!(start.argv).to_string()),
+        Some(CommandProgram::Line(line)) => QuestionField::text("what", line),
+        Some(CommandProgram::Argv(..)) | None => QuestionField::line("what", &json!(start.argv).to_string()),
     };
     let line_count = match what.line_count() {
         1 => String::new(),
@@ -114,7 +114,7 @@ fn describe_write(file: &WriteFile) -> RequestDescription {
     RequestDescription { content, ..RequestDescription::from_fields(format!("{how}{condition}"), fields) }
 }
 
-fn describe_mkdir(dir: &MakeDir) -> RequestDescription {
+fn describe_mkdir(dir: &MakeDirectory) -> RequestDescription {
     let parents = if dir.parents { ", including missing parents" } else { "" };
     RequestDescription::from_fields(
         format!("create a directory{parents}"),

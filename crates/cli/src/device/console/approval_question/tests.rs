@@ -1,4 +1,4 @@
-use protocol::relay::{Context, Json, Request};
+use protocol::relay::{Json, RelayContext, Request};
 use serde_json::{Value, json};
 
 use super::*;
@@ -7,8 +7,13 @@ use super::*;
 const COLUMNS: usize = 200;
 
 fn request(method: &str, params: &Value) -> Request {
-    let context = Context { session_id: Some("s-1".into()), ..Context::default() };
-    Request { id: "1".into(), method: method.into(), params: Json::of(params), context: Some(context) }
+    let context = RelayContext { session_id: Some("s-1".into()), ..RelayContext::default() };
+    Request {
+        id: "1".into(),
+        method: method.into(),
+        params: Json::from_value(params),
+        context: Some(context),
+    }
 }
 
 fn ask(method: &str, params: &Value) -> Result<Vec<String>, Unanswered> {

@@ -1,8 +1,8 @@
 use super::*;
-use crate::relay::{Decision, Family};
+use crate::relay::{Family, PolicyDecision};
 
-fn entry(id: &str) -> AuditEntry {
-    AuditEntry {
+fn entry(id: &str) -> RelayAuditEntry {
+    RelayAuditEntry {
         id: id.into(),
         connection_id: "relay_conn_1".into(),
         client_id: "laptop".parse().unwrap(),
@@ -11,7 +11,7 @@ fn entry(id: &str) -> AuditEntry {
         run_id: None,
         tool_call_id: None,
         capability: Some(Family::Fileops),
-        policy_decision: Decision::Allowed,
+        policy_decision: PolicyDecision::Allowed,
         started_at: "2026-01-01T00:00:00Z".parse().unwrap(),
         completed_at: None,
         status: None,
@@ -38,8 +38,8 @@ fn chain(count: u64) -> Vec<Value> {
 }
 
 #[track_caller]
-fn check(entries: &[Value], seq: u64, why: Why) {
-    assert_eq!(verify(entries), Err(Broken { seq, why }));
+fn check(entries: &[Value], seq: u64, why: ChainViolation) {
+    assert_eq!(verify(entries), Err(BrokenChain { seq, why }));
 }
 
 /// relay-154
@@ -76,31 +76,35 @@ fn whatever_is_done_to_an_entry_is_seen_and_named() {
         change(&mut entries[at]);
         entries
     };
-    check(&changed(2, &|entry| entry["method"] = json!("file.write")), 3, Why::Changed);
-    check(&changed(2, &|entry| entry["summary"]["a"]["y"] = json!([1])), 3, Why::Changed);
-    check(&changed(2, &|entry| entry["added"] = json!(true)), 3, Why::Changed);
-    check(&changed(2, &|entry| entry["seq"] = json!(7)), 3, Why::Place);
-    check(&changed(2, &|entry| *entry = json!("x")), 3, Why::NoEntry);
-    check(&changed(0, &|entry| entry["prev_hash"] = entry["hash"].clone()), 1, Why::Before);
+    check(&changed(2, &|entry| entry["method"] = json!("file.write")), 3, ChainViolation::ContentChanged);
+    check(&changed(2, &|entry| entry["summary"]["a"]["y"] = json!([1])), 3, ChainViolation::ContentChanged);
+    check(&changed(2, &|entry| entry["added"] = json!(true)), 3, ChainViolation::ContentChanged);
+    check(&changed(2, &|entry| entry["seq"] = json!(7)), 3, ChainViolation::WrongPosition);
+    check(&changed(2, &|entry| *entry = json!("x")), 3, ChainViolation::MalformedEntry);
+    check(
+        &changed(0, &|entry| entry["prev_hash"] = entry["hash"].clone()),
+        1,
+        ChainViolation::WrongPreviousHash,
+    );
     let without = |at: usize| {
         let mut entries = entries.clone();
         entries.remove(at);
         entries
     };
-    check(&without(0), 1, Why::Place);
-    check(&without(2), 3, Why::Place);
+    check(&without(0), 1, ChainViolation::WrongPosition);
+    check(&without(2), 3, ChainViolation::WrongPosition);
     let mut moved = entries.clone();
     moved.swap(1, 2);
-    check(&moved, 2, Why::Place);
+    check(&moved, 2, ChainViolation::WrongPosition);
 }
 
 /// Who changes an entry and hashes it again breaks the one after it.
 #[test]
 fn an_entry_that_was_changed_and_hashed_again_does_not_fit_the_next() {
     let mut entries = chain(5);
-    let head = Head { seq: 2, hash: entries[1]["hash"].as_str().unwrap().parse().unwrap() };
+    let head = ChainHead { seq: 2, hash: entries[1]["hash"].as_str().unwrap().parse().unwrap() };
     entries[2] = json!(link(Some(&head), entry("another")).0);
-    check(&entries, 4, Why::Before);
+    check(&entries, 4, ChainViolation::WrongPreviousHash);
 }
 
 /// What a newer version adds to an entry is hashed with it.
@@ -116,12 +120,12 @@ fn an_entry_with_fields_that_are_not_known_holds() {
 #[test]
 fn a_part_of_a_chain_holds_by_itself() {
     let entries = chain(5);
-    let mut part = Chained::anywhere();
-    entries[2..].iter().try_for_each(|entry| part.follow(entry)).unwrap();
+    let mut part = ChainVerifier::from_any_position();
+    entries[2..].iter().try_for_each(|entry| part.verify_next(entry)).unwrap();
     assert_eq!(part.head().map(|head| head.seq), Some(5));
-    let mut after = Chained::after(verify(&entries[..2]).unwrap());
-    entries[2..].iter().try_for_each(|entry| after.follow(entry)).unwrap();
-    let mut gap = Chained::anywhere();
-    gap.follow(&entries[2]).unwrap();
-    assert_eq!(gap.follow(&entries[4]), Err(Broken { seq: 4, why: Why::Place }));
+    let mut after = ChainVerifier::after(verify(&entries[..2]).unwrap());
+    entries[2..].iter().try_for_each(|entry| after.verify_next(entry)).unwrap();
+    let mut gap = ChainVerifier::from_any_position();
+    gap.verify_next(&entries[2]).unwrap();
+    assert_eq!(gap.verify_next(&entries[4]), Err(BrokenChain { seq: 4, why: ChainViolation::WrongPosition }));
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// Parameters of `computer.see`: takes a snapshot of the desktop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct See {
+pub struct TakeSnapshot {
     /// Part of the desktop.
-    pub target: SeeTarget,
+    pub target: SnapshotTarget,
     /// Include a screenshot.
     #[serde(default)]
     pub include_screenshot: bool,
@@ -29,13 +29,13 @@ pub struct See {
     pub max_nodes: Option<u32>,
     /// How much of the content is redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub redaction_policy: Option<Redaction>,
+    pub redaction_policy: Option<RedactionLevel>,
 }
 
 /// Part of the desktop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum SeeTarget {
+pub enum SnapshotTarget {
     /// A display.
     Display {
         /// The display; the first by default.
@@ -48,21 +48,21 @@ pub enum SeeTarget {
         app_name: String,
     },
     /// A window.
-    Window(Window),
+    Window(DesktopWindow),
     /// A rectangle of a display.
     Region {
         /// The display; the first by default.
         #[serde(skip_serializing_if = "Option::is_none")]
         display_id: Option<String>,
         /// The rectangle.
-        rect: Region,
+        rect: ScreenRegion,
     },
 }
 
 /// How much of the content is redacted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Redaction {
+pub enum RedactionLevel {
     /// As the owner of the device configured it.
     #[default]
     Default,
@@ -74,7 +74,7 @@ pub enum Redaction {
 
 /// A rectangle, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Region {
+pub struct ScreenRegion {
     /// Left edge.
     pub x: f64,
     /// Upper edge.
@@ -87,7 +87,7 @@ pub struct Region {
 
 /// An application with windows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct App {
+pub struct DesktopApp {
     /// Name of the application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_name: Option<String>,
@@ -95,7 +95,7 @@ pub struct App {
 
 /// Identifies a window. One of the fields is enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Window {
+pub struct DesktopWindow {
     /// Id of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_id: Option<String>,
@@ -109,7 +109,7 @@ pub struct Window {
 
 /// A snapshot of the desktop. Element ids are valid only within it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Snapshot {
+pub struct DesktopSnapshot {
     /// Identifies the snapshot.
     pub snapshot_id: String,
     /// The provider that took the snapshot.
@@ -119,7 +119,7 @@ pub struct Snapshot {
     pub created_at: Timestamp,
     /// The captured part of the desktop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<SeeTarget>,
+    pub target: Option<SnapshotTarget>,
     /// The screenshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<Screenshot>,
@@ -128,13 +128,13 @@ pub struct Snapshot {
     pub accessibility_tree_artifact_id: Option<String>,
     /// The foreground application.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub active_app: Option<App>,
+    pub active_app: Option<DesktopApp>,
     /// The foreground window.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub active_window: Option<Window>,
+    pub active_window: Option<DesktopWindow>,
     /// Pointer position.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PointerPosition>,
     /// Problems that did not prevent the snapshot.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -145,7 +145,7 @@ pub struct Snapshot {
 
 /// Pointer position, in screenshot pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Cursor {
+pub struct PointerPosition {
     /// Distance from the left edge.
     pub x: f64,
     /// Distance from the upper edge.

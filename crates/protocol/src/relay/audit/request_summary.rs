@@ -11,7 +11,7 @@ const TEXT_CHARS_MAX: usize = 128;
 /// Short description of a request: the file, the program, sizes. It never contains file contents, arguments, values
 /// of environment variables or anything else that may hold secrets.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct About {
+pub struct RequestSummary {
     /// The root, for a file request.
     pub root_id: Option<RootId>,
     /// The path below the root, as the caller wrote it.
@@ -22,7 +22,7 @@ pub struct About {
 
 /// The parameters, of any method, that the description uses.
 #[derive(Default, Deserialize)]
-struct Said<'a> {
+struct SummarizedParams<'a> {
     #[serde(borrow)]
     root_id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -47,40 +47,41 @@ struct Said<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-impl About {
+impl RequestSummary {
     /// Describes the parameters of a request. Parameters of the wrong type are omitted.
-    pub fn params(params: &Json) -> Self {
-        let said: Said<'_> = serde_json::from_str(params.as_str()).unwrap_or_default();
-        let mut about = Self { root_id: read(said.root_id), path: read(said.path), summary: Map::new() };
-        about.size("content_bytes", said.content);
-        about.size("data_bytes", said.data);
-        about.size("arguments_bytes", said.arguments);
-        about.text("cwd", read::<VirtualPath>(said.cwd).map(String::from));
-        about.text("command_id", read(said.command_id));
-        about.text("tool", read::<ToolName>(said.name).map(String::from));
-        match read::<Value>(said.signal) {
-            Some(Value::Number(number)) => about.text("signal", Some(number.to_string())),
-            Some(Value::String(name)) => about.text("signal", Some(name)),
+    pub fn from_params(params: &Json) -> Self {
+        let fields: SummarizedParams<'_> = serde_json::from_str(params.as_str()).unwrap_or_default();
+        let mut summary =
+            Self { root_id: read(fields.root_id), path: read(fields.path), summary: Map::new() };
+        summary.add_size("content_bytes", fields.content);
+        summary.add_size("data_bytes", fields.data);
+        summary.add_size("arguments_bytes", fields.arguments);
+        summary.add_text("cwd", read::<VirtualPath>(fields.cwd).map(String::from));
+        summary.add_text("command_id", read(fields.command_id));
+        summary.add_text("tool", read::<ToolName>(fields.name).map(String::from));
+        match read::<Value>(fields.signal) {
+            Some(Value::Number(number)) => summary.add_text("signal", Some(number.to_string())),
+            Some(Value::String(name)) => summary.add_text("signal", Some(name)),
             _ => {}
         }
-        if let Some(argv) = read::<Vec<String>>(said.argv) {
-            about.text("program", argv.first().filter(|word| is_program(word)).cloned());
-            about.summary.insert("argument_count".into(), argv.len().saturating_sub(1).into());
+        if let Some(argv) = read::<Vec<String>>(fields.argv) {
+            summary.add_text("program", argv.first().filter(|word| is_program(word)).cloned());
+            summary.summary.insert("argument_count".into(), argv.len().saturating_sub(1).into());
         }
-        if let Some(line) = read::<String>(said.command) {
-            about.text("program", program(&line));
-            about.summary.insert("line_bytes".into(), line.len().into());
+        if let Some(line) = read::<String>(fields.command) {
+            summary.add_text("program", program(&line));
+            summary.summary.insert("line_bytes".into(), line.len().into());
         }
-        about
+        summary
     }
 
-    fn size(&mut self, name: &str, value: Option<&RawValue>) {
+    fn add_size(&mut self, name: &str, value: Option<&RawValue>) {
         if let Some(value) = value {
             self.summary.insert(name.into(), value.get().len().into());
         }
     }
 
-    fn text(&mut self, name: &str, text: Option<String>) {
+    fn add_text(&mut self, name: &str, text: Option<String>) {
         if let Some(text) = text {
             let text: String = text.chars().filter(|c| !c.is_control()).take(TEXT_CHARS_MAX).collect();
             self.summary.insert(name.into(), text.into());

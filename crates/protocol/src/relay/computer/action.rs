@@ -4,29 +4,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Snapshot, Window};
+use super::{DesktopSnapshot, DesktopWindow};
 
 /// Parameters of `computer.act`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Act {
+pub struct PerformAction {
     /// The action.
-    pub action: Action,
+    pub action: DesktopAction,
 }
 
 /// An action on the desktop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Action {
+pub struct DesktopAction {
     /// Kind of action.
     pub kind: ActionKind,
     /// The target of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<ActTarget>,
+    pub target: Option<ActionTarget>,
     /// Input of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<ActInput>,
+    pub input: Option<ActionInput>,
     /// Options of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub options: Option<ActOptions>,
+    pub options: Option<ActionOptions>,
 }
 
 /// Kind of action.
@@ -54,7 +54,7 @@ pub enum ActionKind {
 /// The target of an action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ActTarget {
+pub enum ActionTarget {
     /// An element of the accessibility tree.
     Element {
         /// The element.
@@ -80,7 +80,7 @@ pub enum ActTarget {
         app_name: String,
     },
     /// A window.
-    Window(Window),
+    Window(DesktopWindow),
     /// A menu item.
     MenuItem {
         /// Titles from the menu down to the item.
@@ -99,7 +99,7 @@ pub struct ElementRef {
 
 /// Input of an action.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ActInput {
+pub struct ActionInput {
     /// Text to type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -114,7 +114,7 @@ pub struct ActInput {
     pub delta_y: Option<f64>,
     /// Where a drag ends.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub drag_to: Option<ActTarget>,
+    pub drag_to: Option<ActionTarget>,
     /// Duration of a wait, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -125,10 +125,10 @@ pub struct ActInput {
 
 /// Options of an action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ActOptions {
+pub struct ActionOptions {
     /// Preferred way of acting.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub preferred_strategy: Option<Preference>,
+    pub preferred_strategy: Option<StrategyPreference>,
     /// Fail if the screen has changed since the snapshot.
     #[serde(default)]
     pub require_fresh_snapshot: bool,
@@ -143,7 +143,7 @@ pub struct ActOptions {
 /// Preferred way of acting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Preference {
+pub enum StrategyPreference {
     /// Through the accessibility interface.
     Semantic,
     /// By pointer and keyboard input at a position.
@@ -155,29 +155,29 @@ pub enum Preference {
 
 /// Result of an action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ActResult {
+pub struct ActionResult {
     /// Identifies the action.
     pub action_id: String,
     /// Outcome.
-    pub status: ActStatus,
+    pub status: ActionStatus,
     /// The provider that handled the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_id: Option<String>,
     /// How the action was performed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub execution: Option<Execution>,
+    pub execution: Option<ActionExecution>,
     /// The snapshot that the action was based on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_snapshot_id: Option<String>,
     /// Snapshot taken after the action.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub after_snapshot: Option<Snapshot>,
+    pub after_snapshot: Option<DesktopSnapshot>,
     /// Ids of artifacts that the action produced.
     #[serde(default)]
     pub artifacts: Vec<String>,
     /// Error of an action that was not performed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<ActFault>,
+    pub error: Option<ActionError>,
     /// Details of the policy decision.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub policy: Map<String, Value>,
@@ -189,7 +189,7 @@ pub struct ActResult {
 /// Outcome of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ActStatus {
+pub enum ActionStatus {
     /// The action was performed.
     Succeeded,
     /// The action failed.
@@ -202,9 +202,9 @@ pub enum ActStatus {
 
 /// How an action was performed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Execution {
+pub struct ActionExecution {
     /// The way of acting.
-    pub strategy: Strategy,
+    pub strategy: ActionStrategy,
     /// Duration in milliseconds.
     pub duration_ms: u64,
     /// Problems that did not prevent the action.
@@ -215,7 +215,7 @@ pub struct Execution {
 /// The way in which an action was performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Strategy {
+pub enum ActionStrategy {
     /// Through the accessibility interface.
     Accessibility,
     /// By pointer and keyboard input at a position.
@@ -226,9 +226,9 @@ pub enum Strategy {
 
 /// Error of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ActFault {
+pub struct ActionError {
     /// Error code.
-    pub code: ActCode,
+    pub code: ActionErrorCode,
     /// Message for users and models.
     pub message: String,
     /// Whether the caller can recover by trying something else.
@@ -238,7 +238,7 @@ pub struct ActFault {
 /// Error codes of actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ActCode {
+pub enum ActionErrorCode {
     /// A permission of the operating system is missing.
     PermissionMissing,
     /// The target does not exist.

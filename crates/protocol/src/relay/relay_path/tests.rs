@@ -13,7 +13,7 @@ fn a_path_is_checked_as_the_fixtures_say() {
             assert!(path.is_err(), "{said}");
         } else {
             assert_eq!(
-                path.unwrap().normal().as_ref().map(RelayPath::as_str),
+                path.unwrap().normalized().as_ref().map(RelayPath::as_str),
                 said["normal"].as_str(),
                 "{said}"
             );
@@ -47,11 +47,11 @@ proptest! {
             _ => 1,
         });
         let leaves = steps.scan(0, |depth, step| { *depth += step; Some(*depth) }).any(|depth| depth < 0);
-        prop_assert_eq!(path.normal().is_none(), leaves);
-        if let Some(normal) = path.normal() {
+        prop_assert_eq!(path.normalized().is_none(), leaves);
+        if let Some(normal) = path.normalized() {
             prop_assert!(normal.as_str().split('/').all(|part| !matches!(part, "." | "..")));
             prop_assert_eq!(normal.as_str().parse(), Ok(normal.clone()));
-            prop_assert_eq!(normal.normal(), Some(normal));
+            prop_assert_eq!(normal.normalized(), Some(normal));
         }
     }
 }

@@ -20,14 +20,14 @@ pub struct WatchFiles {
 
 /// A started watch. It ends when its resource is disposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Watching {
+pub struct WatchStarted {
     /// Resource id of the watch.
     pub watch_id: String,
 }
 
 /// A change of a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Change {
+pub struct WatchedChange {
     /// The root.
     pub root_id: RootId,
     /// Path of the file or directory.

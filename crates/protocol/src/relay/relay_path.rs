@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum length of a path in bytes, equal to the limit of Linux.
 pub const PATH_MAX: usize = 4096;
 
-/// A path relative to a root, separated by `/`. It is kept as received and may contain `..`: [`normal`](Self::normal)
+/// A path relative to a root, separated by `/`. It is kept as received and may contain `..`: [`normalized`](Self::normalized)
 /// detects lexically that it leaves the root, and the provider checks the file system.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
@@ -48,7 +48,7 @@ impl RelayPath {
 
     /// Resolves `.`, `..` and empty components lexically, without following symbolic links. Returns `None` if the
     /// path leaves the root at any point.
-    pub fn normal(&self) -> Option<Self> {
+    pub fn normalized(&self) -> Option<Self> {
         let mut parts = Vec::new();
         for part in self.0.split('/') {
             match part {
@@ -68,13 +68,13 @@ impl FromStr for RelayPath {
         if text.starts_with('/') {
             return Err(InvalidPath::Absolute);
         }
-        spelling(text)?;
+        check_spelling(text)?;
         Ok(Self(text.into()))
     }
 }
 
 /// Checks the rules that all paths share.
-pub(super) fn spelling(text: &str) -> Result<(), InvalidPath> {
+pub(super) fn check_spelling(text: &str) -> Result<(), InvalidPath> {
     if text.len() > PATH_MAX {
         return Err(InvalidPath::TooLong);
     }
