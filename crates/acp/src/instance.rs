@@ -31,7 +31,7 @@ pub(crate) enum BridgeCommand {
 }
 
 /// The process of an instance, from the point of view of requests.
-enum ProcessState {
+enum AgentProcess {
     NotStarted,
     Running { stdin: ProcessStdin, pid: u32, started_at: Timestamp },
     Exited { started_at: Timestamp, exit: Arc<AcpProcessExit> },
@@ -45,7 +45,7 @@ pub(crate) struct Instance {
     pending: Mutex<PendingRequests>,
     /// Outlives the process: a client may repeat a message after the agent exited, and that must not start it again.
     delivered: Mutex<DeliveredKeys>,
-    process: RwLock<ProcessState>,
+    process: RwLock<AgentProcess>,
     launch_options: Mutex<LaunchOptions>,
     bridge: mpsc::Sender<BridgeCommand>,
     linger: Option<Linger>,
@@ -72,7 +72,7 @@ impl Instance {
             events,
             pending: Mutex::default(),
             delivered: Mutex::default(),
-            process: RwLock::new(ProcessState::NotStarted),
+            process: RwLock::new(AgentProcess::NotStarted),
             launch_options: Mutex::default(),
             bridge,
             linger: None,
@@ -103,14 +103,14 @@ impl Instance {
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        matches!(*self.process.read(), ProcessState::Running { .. })
+        matches!(*self.process.read(), AgentProcess::Running { .. })
     }
 
     /// The exit of the last process, if it exited and was not started again.
     pub(crate) fn last_exit(&self) -> Option<Arc<AcpProcessExit>> {
         match &*self.process.read() {
-            ProcessState::Exited { exit, .. } => Some(exit.clone()),
-            ProcessState::NotStarted | ProcessState::Running { .. } => None,
+            AgentProcess::Exited { exit, .. } => Some(exit.clone()),
+            AgentProcess::NotStarted | AgentProcess::Running { .. } => None,
         }
     }
 
@@ -233,14 +233,14 @@ impl Instance {
     fn write_line(&self, line: Bytes) -> Result<(), Error> {
         let process = self.process.read();
         match &*process {
-            ProcessState::Running { stdin, .. } => match stdin.try_send(line) {
+            AgentProcess::Running { stdin, .. } => match stdin.try_send(line) {
                 Ok(()) => Ok(()),
                 Err(StdinSendError::Full) => Err(self.busy("the agent does not read its input fast enough")),
                 // The process usually exits right after it closed its input, but its exit is not known yet.
                 Err(StdinSendError::Closed) => Err(Error::InputClosed { agent: self.agent.clone() }),
             },
-            ProcessState::Exited { exit, .. } => Err(self.exited(exit.clone())),
-            ProcessState::NotStarted => Err(Error::AgentRequired(self.id.clone())),
+            AgentProcess::Exited { exit, .. } => Err(self.exited(exit.clone())),
+            AgentProcess::NotStarted => Err(Error::AgentRequired(self.id.clone())),
         }
     }
 
@@ -271,13 +271,13 @@ impl Instance {
             },
         };
         match &*self.process.read() {
-            ProcessState::NotStarted => {}
-            ProcessState::Running { pid, started_at, .. } => {
+            AgentProcess::NotStarted => {}
+            AgentProcess::Running { pid, started_at, .. } => {
                 description.state = AcpInstanceState::Running;
                 description.pid = Some(*pid);
                 description.started_at = Some(*started_at);
             }
-            ProcessState::Exited { started_at, exit } => {
+            AgentProcess::Exited { started_at, exit } => {
                 description.state = AcpInstanceState::Exited;
                 description.started_at = Some(*started_at);
                 description.exit = Some(AcpProcessExit::clone(exit));
@@ -288,7 +288,7 @@ impl Instance {
 
     /// The bridge started a process.
     pub(crate) fn set_running(&self, stdin: ProcessStdin, pid: u32) {
-        *self.process.write() = ProcessState::Running { stdin, pid, started_at: Timestamp::now() };
+        *self.process.write() = AgentProcess::Running { stdin, pid, started_at: Timestamp::now() };
     }
 
     /// The bridge's process exited: fails every pending request.
@@ -297,12 +297,12 @@ impl Instance {
         {
             let mut process = self.process.write();
             let started_at = match &*process {
-                ProcessState::Running { started_at, .. } | ProcessState::Exited { started_at, .. } => {
+                AgentProcess::Running { started_at, .. } | AgentProcess::Exited { started_at, .. } => {
                     *started_at
                 }
-                ProcessState::NotStarted => Timestamp::now(),
+                AgentProcess::NotStarted => Timestamp::now(),
             };
-            *process = ProcessState::Exited { started_at, exit: exit.clone() };
+            *process = AgentProcess::Exited { started_at, exit: exit.clone() };
         }
         // Only after the state has changed: a request that arrives from now on is rejected by the state, and every
         // earlier one is among the pending requests. In the other order a request could slip in between and wait in vain.

@@ -4,12 +4,12 @@
 //! daemon at once and queued there, so it is not lost if the terminal closes.
 
 mod background_printer;
+mod chat_input;
 mod diff;
 mod options;
 mod screen;
 mod session;
 mod session_view;
-mod terminal_input;
 pub(crate) mod wait_prompt;
 
 use std::{
@@ -29,10 +29,10 @@ use tokio::signal::unix::{SignalKind, signal};
 pub(crate) use options::ChatOptions;
 
 use crate::exit::{self, Failure, Outcome};
+use chat_input::{ChatInput, UserInput};
 use screen::{ChatScreen, TextStyle};
 use session::OpenedSession;
 use session_view::SessionView;
-use terminal_input::{TerminalInput, UserInput};
 use wait_prompt::{TypedAnswer, WaitPrompt};
 
 /// How long to wait for the daemon to return after the connection was lost.
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &ChatOptions) -> ExitCode {
 async fn chat(client: &Client, options: &ChatOptions) -> Outcome {
     let OpenedSession { id, snapshot, resumed } = session::open_session(client, options).await?;
     let events = client.sessions().events(&id, snapshot.seq, false).await?.reconnect_for(RECONNECT_TIMEOUT);
-    let (input, printer) = TerminalInput::open()?;
+    let (input, printer) = ChatInput::open()?;
     let mut screen = ChatScreen::new(input.is_terminal());
     screen.set_printer(printer);
     let mut view = SessionView::new(screen);
@@ -94,7 +94,7 @@ struct ChatLoop<'a> {
     client: &'a Client,
     id: SessionId,
     view: SessionView,
-    input: TerminalInput,
+    input: ChatInput,
     /// Unanswered permission requests and questions of the agent, oldest first.
     open_waits: VecDeque<WaitPrompt>,
     /// The first open wait is on the screen.

@@ -7,7 +7,7 @@ use std::{net::SocketAddr, process::ExitCode, time::Duration};
 use ::agents::ConfigFile;
 use anyhow::Context;
 use client::Client;
-use daemon::{Access, BoundDaemon, Config, DaemonServer, HubJoin, Token};
+use daemon::{BoundDaemon, Config, DaemonAccess, DaemonServer, DaemonToken, HubJoin};
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
@@ -69,11 +69,11 @@ pub(crate) fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
 
 fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
     if options.no_token {
-        return Ok(Access::Open);
+        return Ok(DaemonAccess::Open);
     }
     match secret::token(options.token.as_ref(), options.token_file.as_deref(), secret::TOKEN_VARIABLE)? {
-        Some(token) => Ok(Access::Token(Token::new(token.expose_secret())?)),
-        None => Ok(Access::Open),
+        Some(token) => Ok(DaemonAccess::Token(DaemonToken::new(token.expose_secret())?)),
+        None => Ok(DaemonAccess::Open),
     }
 }
 

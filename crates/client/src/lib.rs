@@ -65,5 +65,5 @@ pub use tokens::TokensApi;
 pub use transfer::{Download, Upload};
 pub use users::UsersApi;
 pub use waits::WaitsApi;
-pub use websocket_handshake::{WebSocket, WebSocketHandshake};
+pub use websocket_handshake::{ClientWebSocket, WebSocketHandshake};
 pub use workers::{WorkerStream, WorkersApi};

@@ -11,14 +11,14 @@ use reqwest::Method;
 use serde_json::Value;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-use crate::{ApiResponse, Client, Result, WebSocket, websocket_handshake};
+use crate::{ApiResponse, Client, ClientWebSocket, Result, websocket_handshake};
 
 /// The route of environments.
 const ENVIRONMENTS: [&str; 4] = ["api", "v1", "relay", "environments"];
 
 impl Client {
     /// Connects a device to the hub. The token determines the device.
-    pub async fn relay_connect(&self, config: WebSocketConfig) -> Result<WebSocket> {
+    pub async fn relay_connect(&self, config: WebSocketConfig) -> Result<ClientWebSocket> {
         let request = self.request(Method::GET, &["api", "v1", "relay", "connect"]);
         websocket_handshake::open_with(request, Some(config)).await
     }
@@ -84,7 +84,7 @@ impl EnvironmentsApi<'_> {
     }
 
     /// Connects to a device over a WebSocket. The token of this client must be the secret of the environment.
-    pub async fn connect(self, id: EnvironmentId, config: WebSocketConfig) -> Result<WebSocket> {
+    pub async fn connect(self, id: EnvironmentId, config: WebSocketConfig) -> Result<ClientWebSocket> {
         let request = self.0.request(Method::GET, &environment_route(&id.to_string(), Some("connect")));
         websocket_handshake::open_with(request, Some(config)).await
     }

@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
     error::{Error, Result},
-    websocket_handshake::{self, WebSocket},
+    websocket_handshake::{self, ClientWebSocket},
 };
 
 /// A frame from a terminal.
@@ -25,11 +25,11 @@ pub enum TerminalFrame {
 
 /// The output of a terminal.
 #[derive(Debug)]
-pub struct TerminalOutput(SplitStream<WebSocket>);
+pub struct TerminalOutput(SplitStream<ClientWebSocket>);
 
 /// The input of a terminal.
 #[derive(Debug)]
-pub struct TerminalInput(SplitSink<WebSocket, Message>);
+pub struct TerminalInput(SplitSink<ClientWebSocket, Message>);
 
 /// Opens a terminal. The two directions can have different owners.
 pub(crate) async fn open(request: RequestBuilder) -> Result<(TerminalOutput, TerminalInput)> {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// An open WebSocket to a server.
-pub type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
+pub type ClientWebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// The handshake of one WebSocket: the headers of the request, and the check of the response.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl WebSocketHandshake {
     ///
     /// # Errors
     /// If the server did not accept the handshake.
-    pub async fn finish<B>(self, response: Response<B>) -> Result<WebSocket> {
+    pub async fn finish<B>(self, response: Response<B>) -> Result<ClientWebSocket> {
         self.finish_with(response, None).await
     }
 
@@ -58,7 +58,7 @@ impl WebSocketHandshake {
         self,
         response: Response<B>,
         config: Option<WebSocketConfig>,
-    ) -> Result<WebSocket> {
+    ) -> Result<ClientWebSocket> {
         let status = response.status();
         let accept = response.headers().get(header::SEC_WEBSOCKET_ACCEPT);
         let is_accepted = accept
@@ -72,12 +72,15 @@ impl WebSocketHandshake {
 }
 
 /// Opens a WebSocket. A problem document is an error, as for any other request.
-pub(crate) async fn open(request: RequestBuilder) -> Result<WebSocket> {
+pub(crate) async fn open(request: RequestBuilder) -> Result<ClientWebSocket> {
     open_with(request, None).await
 }
 
 /// Like [`open`], with limits for messages and buffers.
-pub(crate) async fn open_with(request: RequestBuilder, config: Option<WebSocketConfig>) -> Result<WebSocket> {
+pub(crate) async fn open_with(
+    request: RequestBuilder,
+    config: Option<WebSocketConfig>,
+) -> Result<ClientWebSocket> {
     let handshake = WebSocketHandshake::new();
     let response = client::send_checked(request.headers(handshake.headers())).await?;
     handshake.finish_with(Response::<reqwest::Body>::from(response), config).await

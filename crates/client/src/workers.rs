@@ -10,7 +10,7 @@ use websocket::{Disconnected, IncomingMessage, WebSocketReceiver};
 use crate::{
     Client,
     error::{Error, Result},
-    websocket_handshake::{self, WebSocket},
+    websocket_handshake::{self, ClientWebSocket},
 };
 
 /// The workers of a daemon.
@@ -30,7 +30,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// The observation stream of a session.
 #[derive(Debug)]
-pub struct WorkerStream(WebSocketReceiver<WebSocket>);
+pub struct WorkerStream(WebSocketReceiver<ClientWebSocket>);
 
 impl WorkerStream {
     pub(crate) async fn open(request: RequestBuilder) -> Result<Self> {
@@ -38,7 +38,7 @@ impl WorkerStream {
     }
 
     /// Reads from an open WebSocket.
-    pub fn over(socket: WebSocket) -> Self {
+    pub fn over(socket: ClientWebSocket) -> Self {
         Self(WebSocketReceiver::new(socket, SILENCE_MAX))
     }
 

@@ -6,13 +6,13 @@ use secrecy::ExposeSecret;
 use server::{AccessCheck, HostPolicy, ProblemResponse, bearer_token};
 use subtle::ConstantTimeEq;
 
-use crate::{Access, Config};
+use crate::{Config, DaemonAccess};
 
 /// The access check for requests over the network.
 #[derive(Debug)]
 pub(crate) struct NetworkAccess {
     hosts: HostPolicy,
-    access: Access,
+    access: DaemonAccess,
 }
 
 impl NetworkAccess {
@@ -26,7 +26,7 @@ impl NetworkAccess {
     }
 
     fn check_token(&self, path: &str, headers: &HeaderMap) -> server::Result<()> {
-        let Access::Token(token) = &self.access else { return Ok(()) };
+        let DaemonAccess::Token(token) = &self.access else { return Ok(()) };
         let is_guarded = path.starts_with("/v1/") || path == "/metrics";
         if !is_guarded || path == "/v1/health" {
             return Ok(());

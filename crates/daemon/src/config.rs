@@ -18,7 +18,7 @@ pub struct Config {
     /// The address to listen on.
     pub address: SocketAddr,
     /// Which clients may use the daemon.
-    pub access: Access,
+    pub access: DaemonAccess,
     /// Whether a daemon without a token may listen on addresses other than the loopback.
     pub allow_open_network: bool,
     /// The directory for the daemon's own files.
@@ -41,18 +41,18 @@ pub struct Config {
 
 /// Which clients may use the daemon.
 #[derive(Debug, Clone)]
-pub enum Access {
+pub enum DaemonAccess {
     /// Clients with this token.
-    Token(Token),
+    Token(DaemonToken),
     /// All clients that can reach it.
     Open,
 }
 
 /// A bearer token. Its `Debug` output hides the text, and its memory is zeroed when it is dropped.
 #[derive(Debug, Clone)]
-pub struct Token(SecretString);
+pub struct DaemonToken(SecretString);
 
-impl Token {
+impl DaemonToken {
     /// Checks a token, without the white space around it.
     pub fn new(text: &str) -> Result<Self, InvalidConfig> {
         let text = text.trim();
@@ -63,7 +63,7 @@ impl Token {
     }
 }
 
-impl ExposeSecret<str> for Token {
+impl ExposeSecret<str> for DaemonToken {
     fn expose_secret(&self) -> &str {
         self.0.expose_secret()
     }
@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn a_token_does_not_print_itself() {
-        let token = Token::new(" secret-token\n").unwrap();
+        let token = DaemonToken::new(" secret-token\n").unwrap();
         assert_eq!(token.expose_secret(), "secret-token");
         assert!(!format!("{token:?}").contains("secret-token"));
-        assert!(Token::new("short").is_err() && Token::new("with a space").is_err());
+        assert!(DaemonToken::new("short").is_err() && DaemonToken::new("with a space").is_err());
     }
 }

@@ -6,7 +6,7 @@ use server::{HttpListener, HttpService};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Access, Config, HubJoin, InvalidConfig,
+    Config, DaemonAccess, HubJoin, InvalidConfig,
     access::{InProcessAccess, NetworkAccess},
     api,
     app::App,
@@ -54,7 +54,7 @@ pub enum StartError {
 impl DaemonServer {
     /// Checks the configuration and binds its address.
     pub async fn bind(config: &Config) -> Result<BoundDaemon, StartError> {
-        let is_open = matches!(config.access, Access::Open);
+        let is_open = matches!(config.access, DaemonAccess::Open);
         if is_open && !config.address.ip().is_loopback() && !config.allow_open_network {
             return Err(InvalidConfig::OpenNetwork(config.address).into());
         }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use backoff::Backoff;
-use client::{Client, Error, WebSocket};
+use client::{Client, ClientWebSocket, Error};
 use protocol::RuntimeId;
 use server::{ErrorChain, InProcessService};
 use tokio::time::{Instant, timeout};
@@ -63,7 +63,7 @@ impl HubJoin {
         }
     }
 
-    async fn dial(&self) -> Result<WebSocket, String> {
+    async fn dial(&self) -> Result<ClientWebSocket, String> {
         match timeout(DIAL_TIMEOUT, self.hub.join(self.name.as_ref())).await {
             Ok(joined) => joined.map_err(|error: Error| ErrorChain(&error).to_string()),
             Err(_) => Err(format!("the hub did not respond within {} s", DIAL_TIMEOUT.as_secs())),
@@ -72,7 +72,7 @@ impl HubJoin {
 }
 
 /// Serves the requests from the tunnel until it is lost or `stop` is cancelled.
-async fn serve_tunnel(socket: WebSocket, service: InProcessService, stop: CancellationToken) {
+async fn serve_tunnel(socket: ClientWebSocket, service: InProcessService, stop: CancellationToken) {
     let (near, far) = tunnel::pipe();
     // Each half ends when the other does. Joining both lets the last responses through.
     tokio::join!(tunnel::serve(near, service, stop), tunnel::carry(socket, far, KeepAlive::default()));

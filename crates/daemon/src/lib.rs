@@ -18,7 +18,7 @@ mod routes;
 mod skills;
 
 pub use api::document as openapi;
-pub use config::{Access, Config, InvalidConfig, Token};
+pub use config::{Config, DaemonAccess, DaemonToken, InvalidConfig};
 pub use daemon_server::{BoundDaemon, DaemonServer, StartError};
 pub use daemon_settings::{DEFAULT_PORT, DaemonSettings};
 pub use hub_join::HubJoin;

@@ -110,7 +110,7 @@ impl Link {
         Ok(())
     }
 
-    async fn call(&self) -> Result<client::WebSocket, CallError> {
+    async fn call(&self) -> Result<client::ClientWebSocket, CallError> {
         let called = timeout(CALL_MAX, self.hub.relay_connect(relay::config(&self.limits))).await;
         called.map_err(|_| CallError::Slow)?.map_err(CallError::Hub)
     }
@@ -118,7 +118,7 @@ impl Link {
     /// Answers until the connection is lost, or ended.
     async fn hold(
         &self,
-        socket: client::WebSocket,
+        socket: client::ClientWebSocket,
         standing: &watch::Sender<Standing>,
         stop: &CancellationToken,
     ) -> Lost {

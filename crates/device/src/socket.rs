@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use protocol::device::{DeviceCommand, DeviceReply, LocalDeviceStatus};
+use protocol::device::{DeviceControlCommand, DeviceReply, LocalDeviceStatus};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{UnixListener, UnixStream},
@@ -124,13 +124,13 @@ async fn answer(mut stream: UnixStream, device: Device, telling: Telling) {
     }
 }
 
-fn obey(device: &Device, command: DeviceCommand) {
+fn obey(device: &Device, command: DeviceControlCommand) {
     match command {
-        DeviceCommand::Status => {}
-        DeviceCommand::Pause { reason } => device.control().pause(reason),
-        DeviceCommand::Resume => device.control().resume(),
-        DeviceCommand::Forget => device.consent().forget(),
-        DeviceCommand::Stop => device.control().stop(),
+        DeviceControlCommand::Status => {}
+        DeviceControlCommand::Pause { reason } => device.control().pause(reason),
+        DeviceControlCommand::Resume => device.control().resume(),
+        DeviceControlCommand::Forget => device.consent().forget(),
+        DeviceControlCommand::Stop => device.control().stop(),
     }
 }
 
@@ -139,7 +139,7 @@ fn obey(device: &Device, command: DeviceCommand) {
 ///
 /// # Errors
 /// If no device listens there, or it cannot make sense of it.
-pub async fn ask(path: &Path, command: &DeviceCommand) -> io::Result<(LocalDeviceStatus, UnixStream)> {
+pub async fn ask(path: &Path, command: &DeviceControlCommand) -> io::Result<(LocalDeviceStatus, UnixStream)> {
     let address = path::short(path, |path| std::os::unix::net::UnixStream::connect(path))?;
     address.set_nonblocking(true)?;
     let mut stream = UnixStream::from_std(address)?;

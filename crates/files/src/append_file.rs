@@ -2,13 +2,13 @@
 
 use std::{fs::File, io::Write};
 
-use crate::{Error, FileMetadata, VirtualPath, error::ErrorContext};
+use crate::{EntryMetadata, Error, VirtualPath, error::ErrorContext};
 
 /// A file that is extended in place: readers may see a partial append.
 #[derive(Debug)]
 pub struct AppendFile {
     pub(crate) file: File,
-    pub(crate) stat: FileMetadata,
+    pub(crate) stat: EntryMetadata,
     pub(crate) path: VirtualPath,
 }
 
@@ -19,7 +19,7 @@ impl AppendFile {
     }
 
     /// Its metadata when it was opened.
-    pub fn stat(&self) -> &FileMetadata {
+    pub fn stat(&self) -> &EntryMetadata {
         &self.stat
     }
 
@@ -27,20 +27,20 @@ impl AppendFile {
     ///
     /// # Errors
     /// Mainly [`FileErrorCause::NoSpace`](crate::Cause::NoSpace). A partial append is undone.
-    pub fn append(mut self, bytes: &[u8]) -> Result<FileMetadata, Error> {
-        let before = FileMetadata::read(&self.file).at("write", &self.path)?.size;
+    pub fn append(mut self, bytes: &[u8]) -> Result<EntryMetadata, Error> {
+        let before = EntryMetadata::read(&self.file).at("write", &self.path)?.size;
         let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
         if written.is_err() {
             self.undo_append(before, bytes.len() as u64);
         }
         written.at("write", &self.path)?;
-        FileMetadata::read(&self.file).at("write", &self.path)
+        EntryMetadata::read(&self.file).at("write", &self.path)
     }
 
     /// Truncates the file to its size before a failed append, unless another process has appended after it. An error is ignored:
     /// there is nothing else to try.
     fn undo_append(&self, before: u64, bytes: u64) {
-        if FileMetadata::read(&self.file).is_ok_and(|now| now.size <= before + bytes) {
+        if EntryMetadata::read(&self.file).is_ok_and(|now| now.size <= before + bytes) {
             let _ = self.file.set_len(before);
         }
     }
@@ -54,7 +54,7 @@ mod tests {
     fn file(before: &str, written: &str) -> AppendFile {
         let mut file = tempfile::tempfile().unwrap();
         write!(file, "{before}{written}").unwrap();
-        let stat = FileMetadata::read(&file).unwrap();
+        let stat = EntryMetadata::read(&file).unwrap();
         AppendFile { file, stat, path: VirtualPath::parse("a").unwrap() }
     }
 
@@ -63,7 +63,7 @@ mod tests {
         for (written, left) in [("", 3), ("de", 3), ("def", 3), ("defg", 7)] {
             let file = file("abc", written);
             file.undo_append(3, 3);
-            assert_eq!(FileMetadata::read(&file.file).unwrap().size, left, "{written}");
+            assert_eq!(EntryMetadata::read(&file.file).unwrap().size, left, "{written}");
         }
     }
 }

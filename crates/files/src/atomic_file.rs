@@ -14,7 +14,8 @@ use rustix::{
 };
 
 use crate::{
-    AppendFile, Error, FileErrorCause, FileKind, FileMetadata, ParentDirectories, RootDirectory, VirtualPath,
+    AppendFile, EntryMetadata, EntryType, Error, FileErrorCause, ParentDirectories, RootDirectory,
+    VirtualPath,
     error::ErrorContext,
     root_directory::{DIRECTORY, EntryLocation},
     temp_file::TempFile,
@@ -70,7 +71,7 @@ pub struct AtomicFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteOutcome {
     /// The file after the commit.
-    pub stat: FileMetadata,
+    pub stat: EntryMetadata,
     /// Whether there was no file of that name before.
     pub created: bool,
 }
@@ -133,10 +134,10 @@ impl AtomicFile {
             Err(errno) => return Err(errno.into()),
         };
         if let Some(old) = &old {
-            match FileMetadata::from(old).kind {
-                FileKind::File => {}
-                FileKind::Directory => return Err(FileErrorCause::IsADirectory),
-                FileKind::Symlink | FileKind::Other => return Err(FileErrorCause::NotAFile),
+            match EntryMetadata::from(old).kind {
+                EntryType::File => {}
+                EntryType::Directory => return Err(FileErrorCause::IsADirectory),
+                EntryType::Symlink | EntryType::Other => return Err(FileErrorCause::NotAFile),
             }
             if options.existing == IfExists::Refuse {
                 // An early check before the content is sent. The rename in `commit` decides.
@@ -183,7 +184,7 @@ impl AtomicFile {
     ///
     /// # Errors
     /// [`FileErrorCause::NotAFile`] if it is not a regular file.
-    pub fn current(&self) -> Result<Option<(File, FileMetadata)>, Error> {
+    pub fn current(&self) -> Result<Option<(File, EntryMetadata)>, Error> {
         self.open_current(OFlags::RDONLY)
     }
 
@@ -196,7 +197,7 @@ impl AtomicFile {
         Ok(current.map(|(file, stat)| AppendFile { file, stat, path: self.path.clone() }))
     }
 
-    fn open_current(&self, access: OFlags) -> Result<Option<(File, FileMetadata)>, Error> {
+    fn open_current(&self, access: OFlags) -> Result<Option<(File, EntryMetadata)>, Error> {
         let flags = access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = match fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -205,9 +206,9 @@ impl AtomicFile {
             Err(Errno::LOOP) => return Err(FileErrorCause::NotAFile).at("write", &self.path),
             Err(errno) => return Err(errno).at("write", &self.path),
         };
-        let stat = FileMetadata::read(&file).at("write", &self.path)?;
+        let stat = EntryMetadata::read(&file).at("write", &self.path)?;
         match stat.kind {
-            FileKind::File => Ok(Some((file, stat))),
+            EntryType::File => Ok(Some((file, stat))),
             _ => Err(FileErrorCause::NotAFile).at("write", &self.path),
         }
     }
@@ -240,7 +241,7 @@ impl AtomicFile {
         if options.durability == Durability::Synced {
             TempFile::sync_directory(&dir)?;
         }
-        Ok(WriteOutcome { stat: FileMetadata::read(&file)?, created })
+        Ok(WriteOutcome { stat: EntryMetadata::read(&file)?, created })
     }
 }
 

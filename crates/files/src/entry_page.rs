@@ -12,7 +12,9 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{Error, FileErrorCause, FileKind, FileMetadata, RootDirectory, VirtualPath, error::ErrorContext};
+use crate::{
+    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, VirtualPath, error::ErrorContext,
+};
 
 /// The maximum number of entries in one page and in one archive: about 20 MB of memory, and more than a person or a model
 /// reads. A longer directory is read page by page.
@@ -28,7 +30,7 @@ pub struct FileEntry {
     /// The exact absolute path in the tree.
     pub path: VirtualPath,
     /// The kind of file.
-    pub kind: FileKind,
+    pub kind: EntryType,
     /// Length in bytes.
     pub size: u64,
     /// When the content last changed.
@@ -72,7 +74,7 @@ impl RootDirectory {
         let mut items = Vec::with_capacity(names.len());
         for name in names {
             match fs::statat(dir.fd()?, &name, AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT) {
-                Ok(stat) => items.push(FileEntry::new(path, &name, &FileMetadata::from(&stat))),
+                Ok(stat) => items.push(FileEntry::new(path, &name, &EntryMetadata::from(&stat))),
                 Err(Errno::NOENT) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -82,7 +84,7 @@ impl RootDirectory {
 }
 
 impl FileEntry {
-    fn new(dir: &VirtualPath, name: &OsStr, stat: &FileMetadata) -> Self {
+    fn new(dir: &VirtualPath, name: &OsStr, stat: &EntryMetadata) -> Self {
         Self {
             name: name.to_string_lossy().into_owned(),
             lossy: name.to_str().is_none(),

@@ -22,7 +22,8 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, FileKind, LinkHandling, RootDirectory, VirtualPath, error::ErrorContext, temp_file,
+    EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, VirtualPath, error::ErrorContext,
+    temp_file,
 };
 
 /// The maximum number of directories of one watch; the kernel's default limit per user is not much higher.
@@ -109,8 +110,8 @@ impl RootDirectory {
         let kind = self.stat(path, LinkHandling::Follow).map_err(|error| error.cause)?.kind;
         let absolute = self.absolute(path);
         let (path, only, scope) = match (kind, absolute.split()) {
-            (FileKind::Directory, _) => (absolute, None, scope),
-            (FileKind::File, Some((parent, name))) => (parent, Some(name.to_owned()), WatchScope::Directory),
+            (EntryType::Directory, _) => (absolute, None, scope),
+            (EntryType::File, Some((parent, name))) => (parent, Some(name.to_owned()), WatchScope::Directory),
             _ => return Err(FileErrorCause::NotAFile),
         };
         let inotify = Arc::new(init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?);

@@ -12,7 +12,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, FileKind, FileMetadata, LinkHandling, RootDirectory, VirtualPath,
+    EntryMetadata, EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, VirtualPath,
     error::ErrorContext,
 };
 
@@ -25,11 +25,11 @@ pub struct OpenDirectory {
 
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DirectoryEntry {
+pub struct DirEntry {
     /// The name.
     pub name: OsString,
     /// The kind of file; for a link it is the link itself.
-    pub kind: FileKind,
+    pub kind: EntryType,
 }
 
 impl RootDirectory {
@@ -52,11 +52,11 @@ impl OpenDirectory {
     ///
     /// # Errors
     /// Errors of reading the directory.
-    pub fn names(&mut self, most: usize) -> Result<(Vec<DirectoryEntry>, bool), Error> {
+    pub fn names(&mut self, most: usize) -> Result<(Vec<DirEntry>, bool), Error> {
         self.read_names(most).at("list", &self.path)
     }
 
-    fn read_names(&mut self, most: usize) -> Result<(Vec<DirectoryEntry>, bool), Errno> {
+    fn read_names(&mut self, most: usize) -> Result<(Vec<DirEntry>, bool), Errno> {
         let mut names = Vec::new();
         self.dir.rewind();
         while let Some(entry) = self.dir.read() {
@@ -66,19 +66,19 @@ impl OpenDirectory {
                 continue;
             }
             if names.len() >= most {
-                names.sort_unstable_by(|one: &DirectoryEntry, two| one.name.cmp(&two.name));
+                names.sort_unstable_by(|one: &DirEntry, two| one.name.cmp(&two.name));
                 return Ok((names, true));
             }
             let kind = match entry.file_type() {
                 // Some filesystems do not report the kind.
                 FileType::Unknown => match fs::statat(self.dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
-                    Ok(stat) => FileMetadata::from(&stat).kind,
+                    Ok(stat) => EntryMetadata::from(&stat).kind,
                     Err(Errno::NOENT) => continue,
                     Err(errno) => return Err(errno),
                 },
                 kind => kind.into(),
             };
-            names.push(DirectoryEntry { name: name.to_owned(), kind });
+            names.push(DirEntry { name: name.to_owned(), kind });
         }
         names.sort_unstable_by(|one, two| one.name.cmp(&two.name));
         Ok((names, false))
@@ -88,11 +88,11 @@ impl OpenDirectory {
     ///
     /// # Errors
     /// [`FileErrorCause::NotAFile`] for anything else.
-    pub fn open_read(&self, name: &OsStr) -> Result<(File, FileMetadata), Error> {
+    pub fn open_read(&self, name: &OsStr) -> Result<(File, EntryMetadata), Error> {
         self.open_regular(name).at("read", &self.path)
     }
 
-    fn open_regular(&self, name: &OsStr) -> Result<(File, FileMetadata), FileErrorCause> {
+    fn open_regular(&self, name: &OsStr) -> Result<(File, EntryMetadata), FileErrorCause> {
         if name.as_bytes().contains(&b'/') || name == ".." {
             return Err(FileErrorCause::InvalidPath {
                 reason: "a single name is required, without `/` or `..`",
@@ -103,8 +103,8 @@ impl OpenDirectory {
             Err(Errno::LOOP) => return Err(FileErrorCause::NotAFile),
             file => File::from(file?),
         };
-        let stat = FileMetadata::read(&file)?;
-        if stat.kind == FileKind::File { Ok((file, stat)) } else { Err(FileErrorCause::NotAFile) }
+        let stat = EntryMetadata::read(&file)?;
+        if stat.kind == EntryType::File { Ok((file, stat)) } else { Err(FileErrorCause::NotAFile) }
     }
 
     pub(crate) fn handle(&self) -> Result<BorrowedFd<'_>, Errno> {

@@ -4,32 +4,34 @@ use std::fs::File;
 
 use rustix::fs::OFlags;
 
-use crate::{Error, FileErrorCause, FileKind, FileMetadata, RootDirectory, VirtualPath, error::ErrorContext};
+use crate::{
+    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, VirtualPath, error::ErrorContext,
+};
 
 impl RootDirectory {
-    /// Opens the regular file at `path`. The [`FileMetadata`] belongs to the opened file.
+    /// Opens the regular file at `path`. The [`EntryMetadata`] belongs to the opened file.
     ///
     /// # Errors
     /// [`FileErrorCause::IsADirectory`], and [`FileErrorCause::NotAFile`] for pipes, sockets and devices, which could block or never end.
-    pub fn open_read(&self, path: &VirtualPath) -> Result<(File, FileMetadata), Error> {
+    pub fn open_read(&self, path: &VirtualPath) -> Result<(File, EntryMetadata), Error> {
         self.open_regular(&self.absolute(path)).at("read", path)
     }
 
-    fn open_regular(&self, path: &VirtualPath) -> Result<(File, FileMetadata), FileErrorCause> {
+    fn open_regular(&self, path: &VirtualPath) -> Result<(File, EntryMetadata), FileErrorCause> {
         // Check the kind before opening: a reader would wake the writer of a pipe, and opening a device may have side effects.
-        require_regular(&FileMetadata::read(self.open_at(path, OFlags::PATH)?)?)?;
+        require_regular(&EntryMetadata::read(self.open_at(path, OFlags::PATH)?)?)?;
         // The path may refer to another file by now, so open without blocking, and check the opened file again.
         let file = self.open_at(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
-        let stat = FileMetadata::read(&file)?;
+        let stat = EntryMetadata::read(&file)?;
         require_regular(&stat)?;
         Ok((File::from(file), stat))
     }
 }
 
-fn require_regular(stat: &FileMetadata) -> Result<(), FileErrorCause> {
+fn require_regular(stat: &EntryMetadata) -> Result<(), FileErrorCause> {
     match stat.kind {
-        FileKind::File => Ok(()),
-        FileKind::Directory => Err(FileErrorCause::IsADirectory),
-        FileKind::Symlink | FileKind::Other => Err(FileErrorCause::NotAFile),
+        EntryType::File => Ok(()),
+        EntryType::Directory => Err(FileErrorCause::IsADirectory),
+        EntryType::Symlink | EntryType::Other => Err(FileErrorCause::NotAFile),
     }
 }

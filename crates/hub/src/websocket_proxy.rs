@@ -4,7 +4,7 @@ use axum::body::Body;
 use client::WebSocketHandshake;
 use http::{Request, Response, StatusCode};
 use protocol::observation::StreamCloseCode;
-use server::WebSocket;
+use server::ServerWebSocket;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use websocket::{KeepAlive, close_frame};
@@ -21,7 +21,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// How a runtime answered the request for a WebSocket.
 pub(crate) enum UpgradeResponse {
     /// The connection is open.
-    Open(client::WebSocket),
+    Open(client::ClientWebSocket),
     /// It refused, with this response.
     Refused(Response<Body>),
 }
@@ -46,8 +46,8 @@ pub(crate) async fn connect(
 
 /// Forwards messages both ways until one side closes, the hub stops, or the permit ends.
 pub(crate) async fn forward(
-    client: WebSocket,
-    runtime: client::WebSocket,
+    client: ServerWebSocket,
+    runtime: client::ClientWebSocket,
     keep_alive: KeepAlive,
     stop: CancellationToken,
     permit: Permit,

@@ -9,7 +9,7 @@ use crate::relay::{ClientId, Code, Family, Root, RootId, RootMode, Sha256, Virtu
 /// A command of the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "camelCase", deny_unknown_fields)]
-pub enum DeviceCommand {
+pub enum DeviceControlCommand {
     /// Reports the status.
     Status,
     /// Rejects new requests until `resume`.

@@ -27,7 +27,7 @@ pub struct BearerToken;
 
 impl Modify for BearerToken {
     fn modify(&self, openapi: &mut OpenApi) {
-        let browsers = "A browser's WebSocket, which has no headers, offers the sub-protocols `tombolo` and \
+        let browsers = "A browser's ServerWebSocket, which has no headers, offers the sub-protocols `tombolo` and \
                         `tombolo.bearer.` followed by the token as base64url.";
         let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(browsers)).build();
         let components = openapi.components.get_or_insert_default();

@@ -33,7 +33,7 @@ pub use host_policy::{HostPolicy, bearer_token, is_loopback_host};
 pub use http_listener::{HttpListener, HttpService, PeerAddress};
 pub use in_process_service::InProcessService;
 pub use metrics::HttpMetrics;
-pub use open_websockets::{OpenWebSockets, WebSocket};
+pub use open_websockets::{OpenWebSockets, ServerWebSocket};
 pub use problem_response::{ProblemResponse, Result};
 pub use protocol::ErrorChain;
 pub use request_id::{REQUEST_ID, RequestId};

@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use utoipa::IntoParams;
 use websocket::{IncomingMessage, KeepAlive, SplitReceiver, WebSocketSender, close_frame};
 
-use crate::WebSocket;
+use crate::ServerWebSocket;
 
 /// The source of an observation stream.
 pub trait ObservationSource: Send {
@@ -35,13 +35,13 @@ pub struct WatchQuery {
 pub const INPUT_BYTES_MAX: usize = 4 << 10;
 
 /// Sends the frames until they end or the peer leaves.
-pub async fn serve<O: ObservationSource>(socket: WebSocket, source: O, keep_alive: KeepAlive) {
+pub async fn serve<O: ObservationSource>(socket: ServerWebSocket, source: O, keep_alive: KeepAlive) {
     serve_until(socket, source, keep_alive, std::future::pending()).await;
 }
 
 /// Sends the frames until they end, the peer leaves, or `stop` resolves, which then decides how the stream ends.
 pub async fn serve_until<O: ObservationSource>(
-    socket: WebSocket,
+    socket: ServerWebSocket,
     mut source: O,
     keep_alive: KeepAlive,
     stop: impl Future<Output = StreamEnd> + Send,

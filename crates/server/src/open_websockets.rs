@@ -20,7 +20,7 @@ use websocket::FRAME_BYTES_MAX;
 use crate::{ProblemResponse, WebSocketUpgrade};
 
 /// An open WebSocket.
-pub type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
+pub type ServerWebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// The largest read buffer of a WebSocket.
 const READ_BYTES_MAX: usize = 32 << 10;
@@ -44,7 +44,7 @@ impl OpenWebSockets {
         &self,
         upgrade: Result<WebSocketUpgrade, ProblemResponse>,
         message_bytes_max: usize,
-        session: impl FnOnce(WebSocket) -> F + Send + 'static,
+        session: impl FnOnce(ServerWebSocket) -> F + Send + 'static,
     ) -> Result<Response, ProblemResponse> {
         let WebSocketUpgrade { response, connection } = upgrade?;
         let permit = self.permits.clone().try_acquire_owned().map_err(|_| {
@@ -63,7 +63,7 @@ impl OpenWebSockets {
             match connection.await {
                 Ok(connection) => {
                     let io = TokioIo::new(connection);
-                    session(WebSocket::from_raw_socket(io, Role::Server, Some(config)).await).await;
+                    session(ServerWebSocket::from_raw_socket(io, Role::Server, Some(config)).await).await;
                 }
                 Err(error) => debug!(%error, "could not upgrade a connection to a WebSocket"),
             }

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf, process::ExitCode, time::Duration};
 use clap::Args;
 use device::ask;
 use protocol::{
-    device::{DeviceCommand, HubConnectionState, LendingState, LocalDeviceStatus},
+    device::{DeviceControlCommand, HubConnectionState, LendingState, LocalDeviceStatus},
     relay::{ClientId, RootMode},
 };
 use serde_json::json;
@@ -46,12 +46,12 @@ pub(super) struct PauseOptions {
 
 impl PauseOptions {
     pub(super) fn run(self) -> ExitCode {
-        self.selector.run(&DeviceCommand::Pause { reason: self.reason })
+        self.selector.run(&DeviceControlCommand::Pause { reason: self.reason })
     }
 }
 
 impl DeviceSelector {
-    pub(super) fn run(self, command: &DeviceCommand) -> ExitCode {
+    pub(super) fn run(self, command: &DeviceControlCommand) -> ExitCode {
         let output = CommandOutput { json: self.json };
         let outcome = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -61,26 +61,26 @@ impl DeviceSelector {
         exit::report(outcome, output.json, "")
     }
 
-    async fn send(self, command: &DeviceCommand, output: CommandOutput) -> CommandResult {
+    async fn send(self, command: &DeviceControlCommand, output: CommandOutput) -> CommandResult {
         let LocalDevice { client_id, home } = LocalDevice::select(self.client_id, self.data_dir.as_deref())?;
         let (status, connection) =
             ask(&home.socket(), command).await.map_err(|error| not_running(&client_id, error))?;
         match command {
-            DeviceCommand::Status if output.json => output.line(&json!(status).to_string()),
-            DeviceCommand::Status => output.line(&status_view(&status)),
-            DeviceCommand::Pause { .. } => {
+            DeviceControlCommand::Status if output.json => output.line(&json!(status).to_string()),
+            DeviceControlCommand::Status => output.line(&status_view(&status)),
+            DeviceControlCommand::Pause { .. } => {
                 output.done(&format!("paused {client_id}; running requests continue"))
             }
-            DeviceCommand::Resume => match status.lending {
+            DeviceControlCommand::Resume => match status.lending {
                 LendingState::Stopped => Err(CommandError::Usage(format!(
                     "device {client_id} is stopping; start it again with `tombolo device connect`"
                 ))),
                 _ => output.done(&format!("resumed {client_id}")),
             },
-            DeviceCommand::Forget => {
+            DeviceControlCommand::Forget => {
                 output.done(&format!("forgot all remembered approvals of {client_id}; you are asked again"))
             }
-            DeviceCommand::Stop => {
+            DeviceControlCommand::Stop => {
                 wait_until_ended(connection).await?;
                 output.done(&format!("stopped {client_id}"))
             }

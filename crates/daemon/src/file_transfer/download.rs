@@ -12,7 +12,7 @@ use std::{
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
-use files::FileMetadata;
+use files::EntryMetadata;
 use headers::{
     AcceptRanges, ContentLength, ContentRange, ETag, HeaderMapExt, IfMatch, IfModifiedSince, IfNoneMatch,
     IfRange, IfUnmodifiedSince, LastModified,
@@ -32,7 +32,7 @@ const CHUNK_BYTES: usize = 512 << 10;
 const CHUNKS_IN_FLIGHT: usize = 2;
 
 /// The response to a request for a file, honouring the conditions and the range in its headers.
-pub(crate) fn response(file: File, stat: &FileMetadata, request: &HeaderMap) -> api_error::Result<Response> {
+pub(crate) fn response(file: File, stat: &EntryMetadata, request: &HeaderMap) -> api_error::Result<Response> {
     let etag = etag(stat)?;
     let modified = LastModified::from(stat.modified);
     let mut response = match select_content(request, &etag, stat)? {
@@ -62,7 +62,7 @@ enum SelectedContent {
 fn select_content(
     request: &HeaderMap,
     etag: &ETag,
-    stat: &FileMetadata,
+    stat: &EntryMetadata,
 ) -> api_error::Result<SelectedContent> {
     let modified = LastModified::from(stat.modified);
     let failed = request.typed_get::<IfMatch>().is_some_and(|condition| !condition.precondition_passes(etag))
@@ -110,12 +110,12 @@ fn bounds((start, end): (Bound<u64>, Bound<u64>), size: u64) -> Range<u64> {
     start..end.min(size)
 }
 
-fn unsatisfiable(stat: &FileMetadata) -> ApiError {
+fn unsatisfiable(stat: &EntryMetadata) -> ApiError {
     ApiError::new(ProblemKind::RangeNotSatisfiable, format!("the file has {} bytes", stat.size))
 }
 
 /// The `ETag` of a file.
-pub(crate) fn etag(stat: &FileMetadata) -> api_error::Result<ETag> {
+pub(crate) fn etag(stat: &EntryMetadata) -> api_error::Result<ETag> {
     format!("\"{}\"", stat.etag()).parse().map_err(|error| ApiError::internal(&error))
 }
 

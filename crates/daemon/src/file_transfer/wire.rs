@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use files::{EntryPage, FileKind};
+use files::{EntryPage, EntryType};
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use protocol::fs;
@@ -79,7 +79,7 @@ pub(crate) fn entry_list(page: EntryPage) -> fs::DirectoryEntryList {
 
 pub(crate) fn stat(
     path: String,
-    stat: &files::FileMetadata,
+    stat: &files::EntryMetadata,
     symlink_target: Option<String>,
 ) -> fs::FileMetadata {
     fs::FileMetadata {
@@ -93,12 +93,12 @@ pub(crate) fn stat(
     }
 }
 
-fn kind(kind: FileKind) -> fs::FileKind {
+fn kind(kind: EntryType) -> fs::FileKind {
     match kind {
-        FileKind::File => fs::FileKind::File,
-        FileKind::Directory => fs::FileKind::Directory,
-        FileKind::Symlink => fs::FileKind::Symlink,
-        FileKind::Other => fs::FileKind::Other,
+        EntryType::File => fs::FileKind::File,
+        EntryType::Directory => fs::FileKind::Directory,
+        EntryType::Symlink => fs::FileKind::Symlink,
+        EntryType::Other => fs::FileKind::Other,
     }
 }
 

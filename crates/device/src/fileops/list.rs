@@ -6,7 +6,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use files::{DEPTH_MAX, FileErrorCause, FileKind, LinkHandling, PATH_BYTES_MAX, VirtualPath};
+use files::{DEPTH_MAX, EntryType, FileErrorCause, LinkHandling, PATH_BYTES_MAX, VirtualPath};
 use protocol::relay::{
     RelayError,
     file::{DirectoryListing, ListFiles, ListedFile},
@@ -116,7 +116,7 @@ impl Listing<'_> {
             self.bytes += size;
             self.put(&path, &entry);
             self.last.clone_from(&path);
-            if entry.kind == FileKind::Directory && self.levels.len() < self.depth {
+            if entry.kind == EntryType::Directory && self.levels.len() < self.depth {
                 self.enter(path, None)?;
             }
         }
@@ -127,7 +127,7 @@ impl Listing<'_> {
         self.page.entries.push(ListedFile {
             name: String::from_utf8_lossy(path).into_owned(),
             kind: kind(entry.kind),
-            size_bytes: (entry.kind == FileKind::File).then_some(entry.size),
+            size_bytes: (entry.kind == EntryType::File).then_some(entry.size),
             mtime: Some(time(entry.modified)),
         });
     }
@@ -153,7 +153,7 @@ impl Listing<'_> {
             self.enter(path.clone(), Some(OsStr::from_bytes(name)))?;
             path = below(&path, name);
             let stat = self.at(&path).and_then(|at| self.spot.files.stat(&at, LinkHandling::Keep));
-            if self.levels.len() >= self.depth || !stat.is_ok_and(|stat| stat.kind == FileKind::Directory) {
+            if self.levels.len() >= self.depth || !stat.is_ok_and(|stat| stat.kind == EntryType::Directory) {
                 return Ok(());
             }
         }

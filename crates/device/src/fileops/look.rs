@@ -1,6 +1,6 @@
 //! `file.stat`, `file.mkdir` and `file.delete`.
 
-use files::{FileErrorCause, FileKind, FileMetadata, LinkHandling, ParentDirectories, RemovalScope};
+use files::{EntryMetadata, EntryType, FileErrorCause, LinkHandling, ParentDirectories, RemovalScope};
 use jiff::Timestamp;
 use protocol::relay::{
     Code, RelayError,
@@ -27,8 +27,8 @@ pub(super) fn stat(spot: &Spot) -> Result<FileStat, RelayError> {
         size_bytes: target.size,
         mtime: mtime(&target),
         mode: target.mode,
-        is_file: target.kind == FileKind::File,
-        is_dir: target.kind == FileKind::Directory,
+        is_file: target.kind == EntryType::File,
+        is_dir: target.kind == EntryType::Directory,
         file_id: Some(format!("{:x}-{:x}", target.device, target.inode)),
     })
 }
@@ -73,16 +73,16 @@ pub(super) fn delete(
     }
 }
 
-pub(super) fn kind(kind: FileKind) -> EntryKind {
+pub(super) fn kind(kind: EntryType) -> EntryKind {
     match kind {
-        FileKind::File => EntryKind::File,
-        FileKind::Directory => EntryKind::Dir,
-        FileKind::Symlink => EntryKind::Symlink,
-        FileKind::Other => EntryKind::Other,
+        EntryType::File => EntryKind::File,
+        EntryType::Directory => EntryKind::Dir,
+        EntryType::Symlink => EntryKind::Symlink,
+        EntryType::Other => EntryKind::Other,
     }
 }
 
-pub(super) fn mtime(stat: &FileMetadata) -> Timestamp {
+pub(super) fn mtime(stat: &EntryMetadata) -> Timestamp {
     time(stat.modified)
 }
 

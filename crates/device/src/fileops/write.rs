@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use files::{AppendFile, AtomicFile, CHUNK_BYTES, CreateOptions, Durability, FileMetadata, IfExists};
+use files::{AppendFile, AtomicFile, CHUNK_BYTES, CreateOptions, Durability, EntryMetadata, IfExists};
 use parking_lot::Mutex;
 use protocol::relay::{
     Code, Encoding, RelayError,
@@ -28,7 +28,7 @@ pub(super) struct Turns([Mutex<Option<Known>>; TURNS_MAX]);
 /// A file as it was left, so that whoever writes after what is in it need not read that.
 #[derive(Debug)]
 struct Known {
-    stat: FileMetadata,
+    stat: EntryMetadata,
     hash: Sha256,
 }
 
@@ -141,7 +141,7 @@ impl Draft {
 fn matches(
     spot: &Spot,
     expected: &IfMatch,
-    current: Option<&(File, FileMetadata)>,
+    current: Option<&(File, EntryMetadata)>,
     stop: &CancellationToken,
 ) -> Result<(), RelayError> {
     let Some((file, stat)) = current else { return Err(conflict(spot, "it does not exist")) };

@@ -54,15 +54,15 @@ impl Listening {
 async fn what_the_owner_says_is_done_and_answered() {
     let (mut listening, path) = Listening::at("");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-    assert_eq!(ask(&path, &DeviceCommand::Status).await.unwrap().0.lending, LendingState::Active);
-    let pause = DeviceCommand::Pause { reason: Some("lunch".into()) };
+    assert_eq!(ask(&path, &DeviceControlCommand::Status).await.unwrap().0.lending, LendingState::Active);
+    let pause = DeviceControlCommand::Pause { reason: Some("lunch".into()) };
     let (status, _) = ask(&path, &pause).await.unwrap();
     assert_eq!(status.lending, LendingState::Paused { reason: Some("lunch".into()) });
     assert!(
         listening.device.control().check(protocol::relay::MethodInfo::find("file.read").unwrap()).is_err()
     );
-    assert_eq!(ask(&path, &DeviceCommand::Resume).await.unwrap().0.lending, LendingState::Active);
-    let (status, mut stream) = ask(&path, &DeviceCommand::Stop).await.unwrap();
+    assert_eq!(ask(&path, &DeviceControlCommand::Resume).await.unwrap().0.lending, LendingState::Active);
+    let (status, mut stream) = ask(&path, &DeviceControlCommand::Stop).await.unwrap();
     assert_eq!(status.lending, LendingState::Stopped);
     listening.stop.cancel();
     listening.serving.join_next().await;
@@ -83,18 +83,18 @@ async fn what_makes_no_sense_is_said_to_make_none() {
         BufReader::new(stream).read_line(&mut answer).await.unwrap();
         assert!(answer.starts_with("{\"error\":"), "{answer}");
     }
-    ask(&path, &DeviceCommand::Status).await.unwrap();
+    ask(&path, &DeviceControlCommand::Status).await.unwrap();
 }
 
 /// A path may be longer than the address of a socket, and a device that was killed leaves one behind.
 #[tokio::test]
 async fn a_long_path_and_one_that_was_left_behind() {
     let (listening, path) = Listening::at(&"deep/".repeat(40));
-    ask(&path, &DeviceCommand::Status).await.unwrap();
+    ask(&path, &DeviceControlCommand::Status).await.unwrap();
     listening.stop.cancel();
     drop(listening.serving);
     let left = path.with_file_name("left.sock");
     drop(path::short(&left, |left| std::os::unix::net::UnixListener::bind(left)).unwrap());
-    assert!(ask(&left, &DeviceCommand::Status).await.is_err());
+    assert!(ask(&left, &DeviceControlCommand::Status).await.is_err());
     ControlSocket::bind(&left).unwrap();
 }

@@ -9,7 +9,8 @@ use rustix::fs::inotify::{WatchFlags, add_watch, remove_watch};
 
 use super::{FileChange, FileWatcher, WATCHED_MAX, WatchScope};
 use crate::{
-    DEPTH_MAX, ENTRIES_MAX, FileErrorCause, FileKind, LinkHandling, OpenDirectory, RootDirectory, VirtualPath,
+    DEPTH_MAX, ENTRIES_MAX, EntryType, FileErrorCause, LinkHandling, OpenDirectory, RootDirectory,
+    VirtualPath,
 };
 
 /// The maximum number of entries of a new directory that are reported individually.
@@ -67,7 +68,7 @@ impl FileWatcher {
             for name in names {
                 let below = [path.as_slice(), b"/", name.name.as_bytes()].concat();
                 report(below.clone());
-                if name.kind == FileKind::Directory {
+                if name.kind == EntryType::Directory {
                     pending.push((below, depth + 1));
                 }
             }

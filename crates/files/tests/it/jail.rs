@@ -3,7 +3,7 @@
 use std::fs;
 
 use files::{
-    CreateOptions, FileErrorCause, FileKind, IfExists, LinkHandling, ParentDirectories, RemovalScope,
+    CreateOptions, EntryType, FileErrorCause, IfExists, LinkHandling, ParentDirectories, RemovalScope,
     RootDirectory,
 };
 use rustix::fs::{CWD, Mode, mkfifoat};
@@ -76,7 +76,7 @@ fn links_inside_are_followed_and_written_through() {
     for name in ["relative", "absolute", "d/chain"] {
         world.write(name, name).unwrap();
         assert_eq!(world.read("d/a").unwrap(), name);
-        assert_eq!(world.root.stat(&path(name), LinkHandling::Keep).unwrap().kind, FileKind::Symlink);
+        assert_eq!(world.root.stat(&path(name), LinkHandling::Keep).unwrap().kind, EntryType::Symlink);
     }
     let stat = world.root.stat(&path("absolute"), LinkHandling::Keep).unwrap();
     assert_eq!(stat.symlink_target.as_deref(), Some("/d/a"));
@@ -94,7 +94,7 @@ fn a_dangling_link_is_written_through_and_a_link_loop_is_an_error() {
     world.link("about", "round");
     assert_cause!(world.read("round"), FileErrorCause::TooManyLinks);
     assert_cause!(world.write("round", "x"), FileErrorCause::TooManyLinks);
-    assert_eq!(world.root.stat(&path("round"), LinkHandling::Keep).unwrap().kind, FileKind::Symlink);
+    assert_eq!(world.root.stat(&path("round"), LinkHandling::Keep).unwrap().kind, EntryType::Symlink);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
-use files::{FileErrorCause, FileKind, LinkHandling, VirtualPath};
+use files::{EntryType, FileErrorCause, LinkHandling, VirtualPath};
 
 use crate::support::{World, assert_cause, path};
 
@@ -18,9 +18,9 @@ fn entries_are_sorted_and_have_their_kind() {
     assert_eq!(
         seen,
         [
-            ("/a".to_owned(), FileKind::Directory, false),
-            ("/b".to_owned(), FileKind::File, false),
-            ("/c".to_owned(), FileKind::Symlink, false),
+            ("/a".to_owned(), EntryType::Directory, false),
+            ("/b".to_owned(), EntryType::File, false),
+            ("/c".to_owned(), EntryType::Symlink, false),
         ]
     );
     assert_eq!((page.items[1].name.as_str(), page.items[1].size), ("b", 5));

@@ -6,7 +6,7 @@ use std::{
 };
 
 use files::{
-    CreateOptions, FileErrorCause, FileKind, IfExists, ParentDirectories, RemovalScope, unpack::UnpackLimits,
+    CreateOptions, EntryType, FileErrorCause, IfExists, ParentDirectories, RemovalScope, unpack::UnpackLimits,
 };
 use rustix::fs::{CWD, Mode, RenameFlags, mkfifoat, renameat_with};
 
@@ -113,7 +113,7 @@ fn a_file_swapped_for_a_pipe_is_read_as_a_file_or_not_at_all() {
     swapping(&world, |world| {
         for _ in 0..20 {
             match world.root.open_read(&path("d")) {
-                Ok((_, stat)) => assert_eq!(stat.kind, FileKind::File),
+                Ok((_, stat)) => assert_eq!(stat.kind, EntryType::File),
                 Err(error) => {
                     assert!(matches!(error.cause(), FileErrorCause::NotAFile), "{error}");
                     met.set(met.get() + 1);

@@ -15,7 +15,7 @@ use protocol::relay::{
 };
 use relay::{CloseCode, Handler, Lost, Peer, Refused, Reply, Socket, Transport};
 use serde_json::{Map, Value};
-use server::WebSocket;
+use server::ServerWebSocket;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -41,7 +41,7 @@ pub(crate) struct Violation {
 pub(crate) async fn serve(
     relay: Relay,
     who: Who,
-    socket: WebSocket,
+    socket: ServerWebSocket,
     stop: CancellationToken,
 ) -> Result<(), Violation> {
     let (desk, peer, driver) = Desk::start(relay.clone(), who, Socket::new(socket));

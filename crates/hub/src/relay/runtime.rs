@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use protocol::relay::{Code, EventFrame, Family, Hello, Json, RelayError, RelayEvent, Request};
 use relay::{Ask, Handler, Part, Peer, Refused, Reply, Side, Socket, Unsent};
 use serde_json::{Map, Value};
-use server::WebSocket;
+use server::ServerWebSocket;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +17,7 @@ use super::{Relay, connection::Connection, environment::Environment};
 pub(crate) async fn serve(
     relay: Relay,
     environment: Arc<Environment>,
-    socket: WebSocket,
+    socket: ServerWebSocket,
     stop: CancellationToken,
 ) {
     let desk = Desk { relay: relay.clone(), environment: Arc::clone(&environment) };

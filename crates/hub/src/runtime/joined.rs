@@ -6,7 +6,7 @@ use axum::body::Body;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use protocol::info::HealthStatus;
-use server::WebSocket;
+use server::ServerWebSocket;
 use tokio::{
     sync::watch,
     time::{Instant, timeout_at},
@@ -57,7 +57,7 @@ impl Joined {
     }
 
     /// Asks through `socket` from now on, until it is lost, another takes its place, or all of it ends.
-    pub(crate) async fn hold(&self, socket: WebSocket) {
+    pub(crate) async fn hold(&self, socket: ServerWebSocket) {
         let (near, far) = tunnel::pipe();
         let Ok((tunnel, driving)) = TunnelClient::open(near, self.tasks.clone()).await else { return };
         let mut generation = None;

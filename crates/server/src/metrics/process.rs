@@ -8,7 +8,7 @@ use rustix::param::{clock_ticks_per_second, page_size};
 
 /// Adds the metrics that the system provides.
 pub(super) fn register(registry: &mut Registry) {
-    if let Some(stat) = ProcessStat::read() {
+    if let Some(stat) = OwnProcessStat::read() {
         let ticks = clock_ticks_per_second() as f64;
         let cpu = ConstCounter::new(stat.cpu_ticks as f64 / ticks);
         registry.register_with_unit("process_cpu", "CPU time used", Unit::Seconds, cpu);
@@ -29,14 +29,14 @@ pub(super) fn register(registry: &mut Registry) {
 }
 
 /// The fields of `/proc/self/stat` that are used here.
-struct ProcessStat {
+struct OwnProcessStat {
     cpu_ticks: u64,
     /// Ticks from the boot to the start of the process.
     start_ticks: u64,
     resident_pages: u64,
 }
 
-impl ProcessStat {
+impl OwnProcessStat {
     fn read() -> Option<Self> {
         let text = std::fs::read_to_string("/proc/self/stat").ok()?;
         // Field 2 is the program name in parentheses, which may itself contain spaces and parentheses. Skip past the last one.

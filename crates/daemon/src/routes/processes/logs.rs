@@ -73,7 +73,7 @@ pub(super) async fn logs(
 ) -> Result<Response> {
     let after = extract::last_event_id(&headers, query.cursor)?.map(Seq::new);
     if query.follow {
-        return Ok(sse::response(OutputStream(app.processes.follow(id, after)?)));
+        return Ok(sse::response(ProcessLogEvents(app.processes.follow(id, after)?)));
     }
     let limit = query.limit.unwrap_or(PAGE_MAX);
     if !(1..=PAGE_MAX).contains(&limit) {
@@ -86,9 +86,9 @@ pub(super) async fn logs(
 }
 
 /// The output of a process, rendered as server-sent events.
-struct OutputStream(LogFollower);
+struct ProcessLogEvents(LogFollower);
 
-impl sse::EventSource for OutputStream {
+impl sse::EventSource for ProcessLogEvents {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut out = BytesMut::new();
         while out.len() < BATCH_BYTES {

@@ -11,7 +11,7 @@ use protocol::{
 };
 use serde::Deserialize;
 use server::{
-    WebSocket, WebSocketUpgrade,
+    ServerWebSocket, WebSocketUpgrade,
     extract::{Path, Query},
 };
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -57,7 +57,7 @@ pub(super) async fn terminal(
 }
 
 /// Serves one viewer until the process ends or the viewer leaves.
-async fn session(socket: WebSocket, attachment: TerminalAttachment) {
+async fn session(socket: ServerWebSocket, attachment: TerminalAttachment) {
     let TerminalAttachment { events, input } = attachment;
     let (mut sender, mut receiver) = websocket::split(socket, KeepAlive::default());
     let close = tokio::select! {

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, io::Read, os::unix::ffi::OsStrExt, path::Path, sync::Arc};
 
-use files::{DirectoryEntry, OpenDirectory};
+use files::{DirEntry, OpenDirectory};
 use ignore::{
     Match,
     gitignore::{Gitignore, GitignoreBuilder},
@@ -34,7 +34,7 @@ impl Rules {
         above: Option<Arc<Self>>,
         path: &[u8],
         directory: &OpenDirectory,
-        names: &[DirectoryEntry],
+        names: &[DirEntry],
     ) -> Option<Arc<Self>> {
         let has = |wanted: &str| {
             names.binary_search_by(|name| name.name.as_os_str().cmp(OsStr::new(wanted))).is_ok()

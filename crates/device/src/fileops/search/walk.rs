@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use files::{DEPTH_MAX, DirectoryEntry, ENTRIES_MAX, FileKind, LinkHandling, OpenDirectory, VirtualPath};
+use files::{DEPTH_MAX, DirEntry, ENTRIES_MAX, EntryType, LinkHandling, OpenDirectory, VirtualPath};
 use grep_searcher::Searcher;
 use protocol::relay::{
     RelayError, RelayPath,
@@ -63,7 +63,7 @@ impl Walk {
         let at = self.spot.at()?;
         let refused = |error: files::Error| self.spot.refused(&error);
         let kind = self.spot.files.stat(&at, LinkHandling::Follow).map_err(refused)?.kind;
-        if kind == FileKind::Directory {
+        if kind == EntryType::Directory {
             // What comes first is asked for, so it is an error if it cannot be looked into.
             self.spot.files.directory(&at, LinkHandling::Follow).map_err(refused)?;
             let path = self.spot.path.as_str().as_bytes().to_vec();
@@ -113,11 +113,7 @@ impl Walk {
     }
 
     /// What is in a directory, and whether there is more; nothing if it is gone, or cannot be looked into.
-    fn look_into(
-        &self,
-        path: &[u8],
-        links: LinkHandling,
-    ) -> Option<(OpenDirectory, Vec<DirectoryEntry>, bool)> {
+    fn look_into(&self, path: &[u8], links: LinkHandling) -> Option<(OpenDirectory, Vec<DirEntry>, bool)> {
         let at = VirtualPath::parse(as_path(&[b"/", path].concat())).ok()?;
         let mut directory = self.spot.files.directory(&at, links).ok()?;
         let (names, more) = directory.names(ENTRIES_MAX).ok()?;
@@ -129,13 +125,13 @@ impl Walk {
         dir: &[u8],
         depth: usize,
         directory: &OpenDirectory,
-        name: &DirectoryEntry,
+        name: &DirEntry,
         rules: Option<&Arc<Rules>>,
     ) {
         let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
         let path = [dir, slash, name.name.as_bytes()].concat();
-        let is_dir = name.kind == FileKind::Directory;
-        if !is_dir && name.kind != FileKind::File {
+        let is_dir = name.kind == EntryType::Directory;
+        if !is_dir && name.kind != EntryType::File {
             return;
         }
         let wanted = match self.query.globs(as_path(&path), is_dir) {

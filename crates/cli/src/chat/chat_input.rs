@@ -54,7 +54,7 @@ enum InputMode {
 }
 
 /// Standard input: a terminal, or one prompt per line.
-pub(super) struct TerminalInput {
+pub(super) struct ChatInput {
     events: mpsc::Receiver<InputEvent>,
     modes: std::sync::mpsc::SyncSender<InputMode>,
     /// Write end of a pipe that wakes the thread from `poll` when the mode changes.
@@ -65,7 +65,7 @@ pub(super) struct TerminalInput {
     saved_termios: Option<Termios>,
 }
 
-impl Drop for TerminalInput {
+impl Drop for ChatInput {
     /// Restores the terminal. The thread may still be inside the editor, with the terminal in raw mode.
     fn drop(&mut self) {
         if let Some(saved) = &self.saved_termios {
@@ -78,7 +78,7 @@ impl Drop for TerminalInput {
     }
 }
 
-impl TerminalInput {
+impl ChatInput {
     /// Opens standard input. On a terminal also returns a printer to use while the user types.
     pub(super) fn open() -> Result<(Self, Option<BackgroundPrinter>), Failure> {
         let (sender, events) = mpsc::channel(LINES_MAX);

@@ -14,7 +14,7 @@ use crate::{Error, RootDirectory, VirtualPath, error::ErrorContext};
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
+pub enum EntryType {
     /// A regular file.
     File,
     /// A directory.
@@ -36,9 +36,9 @@ pub enum LinkHandling {
 
 /// The metadata of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileMetadata {
+pub struct EntryMetadata {
     /// The kind of file.
-    pub kind: FileKind,
+    pub kind: EntryType,
     /// The size in bytes; of a link, the length of its target's path.
     pub size: u64,
     /// When the content last changed.
@@ -53,7 +53,7 @@ pub struct FileMetadata {
     pub symlink_target: Option<String>,
 }
 
-impl FileMetadata {
+impl EntryMetadata {
     /// A strong validator: it differs after every change of the time, the size or the file itself. It needs quotes in a header but
     /// no escaping.
     #[must_use]
@@ -69,7 +69,7 @@ impl FileMetadata {
     }
 }
 
-impl From<&fs::Stat> for FileMetadata {
+impl From<&fs::Stat> for EntryMetadata {
     fn from(stat: &fs::Stat) -> Self {
         let nanos = Duration::from_nanos(stat.st_mtime_nsec);
         let whole = Duration::from_secs(stat.st_mtime.unsigned_abs());
@@ -88,7 +88,7 @@ impl From<&fs::Stat> for FileMetadata {
     }
 }
 
-impl From<FileType> for FileKind {
+impl From<FileType> for EntryType {
     fn from(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,
@@ -104,14 +104,14 @@ impl RootDirectory {
     ///
     /// # Errors
     /// [`FileErrorCause::NotFound`](crate::Cause::NotFound), also for a link without a target when it is followed.
-    pub fn stat(&self, path: &VirtualPath, links: LinkHandling) -> Result<FileMetadata, Error> {
+    pub fn stat(&self, path: &VirtualPath, links: LinkHandling) -> Result<EntryMetadata, Error> {
         let flags = match links {
             LinkHandling::Follow => OFlags::PATH,
             LinkHandling::Keep => OFlags::PATH | OFlags::NOFOLLOW,
         };
         let file = self.open_at(&self.absolute(path), flags).at("inspect", path)?;
-        let mut stat = FileMetadata::read(&file).at("inspect", path)?;
-        if stat.kind == FileKind::Symlink {
+        let mut stat = EntryMetadata::read(&file).at("inspect", path)?;
+        if stat.kind == EntryType::Symlink {
             let target = fs::readlinkat(&file, "", Vec::new()).at("inspect", path)?;
             let target = std::ffi::OsString::from_vec(target.into_bytes());
             stat.symlink_target = Some(target.to_string_lossy().into_owned());
