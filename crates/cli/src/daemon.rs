@@ -67,7 +67,7 @@ pub(crate) fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
     })
 }
 
-fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
+fn access(options: &DaemonOptions) -> anyhow::Result<DaemonAccess> {
     if options.no_token {
         return Ok(DaemonAccess::Open);
     }

@@ -63,11 +63,11 @@ pub(crate) fn run(options: DeviceOptions) -> ExitCode {
     match options.command {
         DeviceCommand::Pair(options) => pair::run(&options),
         DeviceCommand::Connect(options) => connect::run(&options),
-        DeviceCommand::Status(selector) => selector.run(&protocol::device::DeviceCommand::Status),
+        DeviceCommand::Status(selector) => selector.run(&protocol::device::DeviceControlCommand::Status),
         DeviceCommand::Pause(options) => options.run(),
-        DeviceCommand::Resume(selector) => selector.run(&protocol::device::DeviceCommand::Resume),
-        DeviceCommand::Forget(selector) => selector.run(&protocol::device::DeviceCommand::Forget),
-        DeviceCommand::Stop(selector) => selector.run(&protocol::device::DeviceCommand::Stop),
+        DeviceCommand::Resume(selector) => selector.run(&protocol::device::DeviceControlCommand::Resume),
+        DeviceCommand::Forget(selector) => selector.run(&protocol::device::DeviceControlCommand::Forget),
+        DeviceCommand::Stop(selector) => selector.run(&protocol::device::DeviceControlCommand::Stop),
         DeviceCommand::Audit(options) => options.run(),
         DeviceCommand::Service(options) => options.run(),
     }
