@@ -7,7 +7,7 @@ use backoff::Backoff;
 use client::{Client, ClientWebSocket, Error};
 use protocol::RuntimeId;
 use server::{ErrorChain, InProcessService};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use websocket::KeepAlive;
@@ -16,9 +16,11 @@ use websocket::KeepAlive;
 const REDIAL_MIN: Duration = Duration::from_millis(100);
 const REDIAL_MAX: Duration = Duration::from_secs(5);
 
-/// A tunnel that lasted this long resets the backoff. A shorter one does not: two daemons that join as the same runtime
-/// displace each other, and would otherwise do so ten times a second.
+/// A tunnel that ends sooner than this is unstable, and the next dial waits for `UNSTABLE_DELAY`: two daemons that join as
+/// the same runtime displace each other, and would otherwise do so ten times a second. The delay does not grow, because a
+/// tunnel that a bad network breaks often must come back before the hub's viewers lose what the daemon retains.
 const STABLE_AFTER: Duration = Duration::from_secs(1);
+const UNSTABLE_DELAY: Duration = Duration::from_millis(500);
 
 /// How long the hub may take to accept the connection.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(20);
@@ -39,15 +41,18 @@ impl HubJoin {
         // A reason is logged once, however often the attempt fails for it.
         let mut logged_reason = None;
         loop {
-            match stop.run_until_cancelled(self.dial()).await {
+            let delay = match stop.run_until_cancelled(self.dial()).await {
                 None => return,
                 Some(Ok(socket)) => {
                     info!("joined the hub");
                     logged_reason = None;
                     let joined_at = Instant::now();
                     serve_tunnel(socket, service.clone(), stop.clone()).await;
+                    backoff.reset();
                     if joined_at.elapsed() >= STABLE_AFTER {
-                        backoff.reset();
+                        backoff.next_delay()
+                    } else {
+                        Backoff::new(UNSTABLE_DELAY, UNSTABLE_DELAY).next_delay()
                     }
                 }
                 Some(Err(reason)) => {
@@ -55,9 +60,10 @@ impl HubJoin {
                         warn!(%reason, "could not join the hub; trying again");
                         logged_reason = Some(reason);
                     }
+                    backoff.next_delay()
                 }
-            }
-            if stop.run_until_cancelled(backoff.wait()).await.is_none() {
+            };
+            if stop.run_until_cancelled(sleep(delay)).await.is_none() {
                 return;
             }
         }

@@ -215,7 +215,7 @@ async fn a_reader_that_never_reads_is_cut() {
     daemon.signal("TERM");
     let (code, log) = daemon.ended();
     assert_eq!(code, Some(0));
-    assert!(log.contains("the peer read nothing"), "{log}");
+    assert!(log.contains("the client read nothing"), "{log}");
 }
 
 /// acp-20: control events carry no id, and messages are only what the agent said.

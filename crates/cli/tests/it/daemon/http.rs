@@ -167,7 +167,8 @@ fn an_open_daemon_stays_on_the_loopback() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("without a token"));
     let short = run(&["--token", "short"]);
     assert!(
-        !short.status.success() && String::from_utf8_lossy(&short.stderr).contains("a token is at least")
+        !short.status.success()
+            && String::from_utf8_lossy(&short.stderr).contains("the token must have at least")
     );
     let both = run(&["--token", "long-enough", "--no-token"]);
     assert_eq!(both.status.code(), Some(2));

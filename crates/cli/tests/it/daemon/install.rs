@@ -256,5 +256,5 @@ async fn a_bundle_goes_from_one_home_to_another() {
     let program = row.split_whitespace().last().unwrap();
     assert!(program.starts_with(other.path().to_str().unwrap()), "{list}");
     assert_eq!(std::process::Command::new(program).output().unwrap().stdout, b"carried\n");
-    assert!(run(home.path(), &["agents", "cache", "clear"]).ends_with("bytes removed\n"));
+    assert!(run(home.path(), &["agents", "cache", "clear"]).starts_with("removed "));
 }

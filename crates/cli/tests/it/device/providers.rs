@@ -127,12 +127,12 @@ async fn what_runs_in_the_background_is_shown() {
     let status = lender.place.status().unwrap();
     assert_eq!(status["running"][0]["summary"]["command_id"], started["command_id"], "{status}");
     assert!(text(&lender.place.run(&["status"]).stdout).contains("shell.start  cat"));
-    assert!(text(&lender.place.run(&["audit", "list"]).stdout).contains("not ended"));
+    assert!(text(&lender.place.run(&["audit", "list"]).stdout).contains("no recorded end"));
     let end = json!({ "command_id": started["command_id"], "data": "", "eof": true });
     connected.ask("shell.input", end).await.unwrap();
     within_blocking(secs(10), || lender.place.status().unwrap()["running"] == json!([]));
     let list = text(&lender.place.run(&["audit", "list"]).stdout);
-    assert!(!list.contains("not ended"), "{list}");
+    assert!(!list.contains("no recorded end"), "{list}");
     let lines = std::fs::read_to_string(lender.audit()).unwrap();
     assert!(lines.lines().any(|line| line.contains("\"exit_code\":0")), "{lines}");
 }

@@ -229,5 +229,5 @@ fn a_hub_does_not_start_with_a_policy_that_is_no_good() {
         .unwrap();
     assert!(!output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("could not use the policy") && told.contains("thinkin"), "{told}");
+    assert!(told.contains("could not load the policy") && told.contains("thinkin"), "{told}");
 }

@@ -154,7 +154,7 @@ impl Stage {
             Fault::HubFrozen => signal(hub, Signal::CONT),
         }
         self.works_again().await;
-        assert!(typed(&self.hub, &["audit", "verify"]).starts_with("holds: "), "{fault:?}");
+        assert!(typed(&self.hub, &["audit", "verify"]).starts_with("intact: "), "{fault:?}");
     }
 
     async fn works_again(&mut self) {

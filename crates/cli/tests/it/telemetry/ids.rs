@@ -41,7 +41,7 @@ async fn a_request_has_one_id_at_every_hop() {
         assert!(lines(&here, &id).iter().any(|line| line.contains("runtime=\"box\"")), "{here}");
         let there = lines(&there, &id);
         assert!(there.iter().any(|line| line.contains("session=\"none\"")), "{there:?}");
-        assert!(there.iter().any(|line| line.contains("answered")), "{there:?}");
+        assert!(there.iter().any(|line| line.contains("response started")), "{there:?}");
     }
 }
 

@@ -201,9 +201,9 @@ async fn uses_a_device(agent: &'static Agent, asks_before: &[&str]) {
             }
         }
     }
-    assert!(typed(&lent.hub, &["audit", "verify"]).starts_with("holds: "));
+    assert!(typed(&lent.hub, &["audit", "verify"]).starts_with("intact: "));
     let own = lent.device.directory.path().join("data/device/laptop/audit/audit.jsonl");
-    assert!(typed(&lent.hub, &["audit", "verify", "--file", own.to_str().unwrap()]).starts_with("holds: "));
+    assert!(typed(&lent.hub, &["audit", "verify", "--file", own.to_str().unwrap()]).starts_with("intact: "));
 
     assert!(typed(&lent.hub, &["hub", "environments", "list"]).contains("laptop"));
     lent.ask(Method::DELETE, SESSION, None).await;

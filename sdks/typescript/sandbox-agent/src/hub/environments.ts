@@ -16,7 +16,7 @@ export interface EnvironmentCredentials {
 /** Options of a request to a device. */
 export interface RelayRequestOptions extends CallOptions {
   /** The run and tool call behind the request, for the audit log. */
-  readonly context?: Schemas["Context"] | undefined;
+  readonly context?: Schemas["RelayContext"] | undefined;
   /** Time limit, including the time for approval by a person. */
   readonly timeoutMs?: number | undefined;
 }
