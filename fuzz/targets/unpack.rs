@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path};
 
-use files::{RootDirectory, VirtualPath, unpack::UnpackLimits};
+use files::{RootDirectory, RootedPath, unpack::UnpackLimits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|archive: &[u8]| {
@@ -14,7 +14,7 @@ fuzz_target!(|archive: &[u8]| {
         return;
     }
     let Ok(root) = RootDirectory::open(home.path()) else { return };
-    let Ok(dest) = VirtualPath::parse("/inside") else { return };
+    let Ok(dest) = RootedPath::parse("/inside") else { return };
     let unpacked = root.unpack(archive, &dest, &UnpackLimits { entries: 100, bytes: 1 << 20 });
     assert_eq!(names(home.path()), ["inside", "outside"]);
     assert!(fs::read(home.path().join("outside")).is_ok_and(|content| content == b"untouched"));

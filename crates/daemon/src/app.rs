@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use acp::InstanceRegistry;
 use agents::{Catalog, Installer};
 use axum::{extract::FromRef, response::Response};
-use files::{RootDirectory, VirtualPath};
+use files::{RootDirectory, RootedPath};
 use journal::Retention;
 use process::ProcessLimits;
 use server::{HttpMetrics, OpenWebSockets, StallTimeout};
@@ -80,7 +80,7 @@ impl App {
         });
         let files = match &settings.fs_root {
             Some(directory) => RootDirectory::open(directory)?,
-            None => RootDirectory::open_filesystem()?.with_base(&VirtualPath::parse(&config.current_dir)?),
+            None => RootDirectory::open_filesystem()?.with_base(&RootedPath::parse(&config.current_dir)?),
         };
         let store = ConfigStore::new(&config.data_dir.join("config"));
         let sessions = Sessions::new(

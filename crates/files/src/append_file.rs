@@ -2,14 +2,14 @@
 
 use std::{fs::File, io::Write};
 
-use crate::{EntryMetadata, Error, VirtualPath, error::ErrorContext};
+use crate::{EntryMetadata, Error, RootedPath, error::ErrorContext};
 
 /// A file that is extended in place: readers may see a partial append.
 #[derive(Debug)]
 pub struct AppendFile {
     pub(crate) file: File,
     pub(crate) stat: EntryMetadata,
-    pub(crate) path: VirtualPath,
+    pub(crate) path: RootedPath,
 }
 
 impl AppendFile {
@@ -55,7 +55,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         write!(file, "{before}{written}").unwrap();
         let stat = EntryMetadata::read(&file).unwrap();
-        AppendFile { file, stat, path: VirtualPath::parse("a").unwrap() }
+        AppendFile { file, stat, path: RootedPath::parse("a").unwrap() }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use rustix::{
 
 use crate::{
     AppendFile, EntryMetadata, EntryType, Error, FileErrorCause, ParentDirectories, RootDirectory,
-    VirtualPath,
+    RootedPath,
     error::ErrorContext,
     root_directory::{DIRECTORY, EntryLocation},
     temp_file::TempFile,
@@ -63,7 +63,7 @@ pub struct AtomicFile {
     temp: TempFile,
     dir: OwnedFd,
     name: OsString,
-    path: VirtualPath,
+    path: RootedPath,
     options: CreateOptions,
 }
 
@@ -83,7 +83,7 @@ impl RootDirectory {
     /// # Errors
     /// [`FileErrorCause::IsADirectory`], [`FileErrorCause::NotAFile`], and [`FileErrorCause::PermissionDenied`] for a read-only file, although the
     /// permissions of its directory would allow to replace it.
-    pub fn create(&self, path: &VirtualPath, options: CreateOptions) -> Result<AtomicFile, Error> {
+    pub fn create(&self, path: &RootedPath, options: CreateOptions) -> Result<AtomicFile, Error> {
         let absolute = self.absolute(path);
         let place = self.locate_for_write(&absolute, options).at("write", path)?;
         AtomicFile::new(place, path, options).at("write", path)
@@ -91,7 +91,7 @@ impl RootDirectory {
 
     fn locate_for_write(
         &self,
-        path: &VirtualPath,
+        path: &RootedPath,
         options: CreateOptions,
     ) -> Result<EntryLocation, FileErrorCause> {
         if path.names_directory() || path.split().is_none() {
@@ -126,7 +126,7 @@ impl RootDirectory {
 }
 
 impl AtomicFile {
-    fn new(place: EntryLocation, path: &VirtualPath, options: CreateOptions) -> Result<Self, FileErrorCause> {
+    fn new(place: EntryLocation, path: &RootedPath, options: CreateOptions) -> Result<Self, FileErrorCause> {
         let EntryLocation { dir, name, .. } = place;
         let old = match fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Some(stat),

@@ -10,7 +10,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{Error, RootDirectory, VirtualPath, error::ErrorContext};
+use crate::{Error, RootDirectory, RootedPath, error::ErrorContext};
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl RootDirectory {
     ///
     /// # Errors
     /// [`FileErrorCause::NotFound`](crate::Cause::NotFound), also for a link without a target when it is followed.
-    pub fn stat(&self, path: &VirtualPath, links: LinkHandling) -> Result<EntryMetadata, Error> {
+    pub fn stat(&self, path: &RootedPath, links: LinkHandling) -> Result<EntryMetadata, Error> {
         let flags = match links {
             LinkHandling::Follow => OFlags::PATH,
             LinkHandling::Keep => OFlags::PATH | OFlags::NOFOLLOW,

@@ -13,7 +13,7 @@ use rustix::{
 };
 
 use crate::{
-    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, VirtualPath, error::ErrorContext,
+    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, RootedPath, error::ErrorContext,
 };
 
 /// The maximum number of entries in one page and in one archive: about 20 MB of memory, and more than a person or a model
@@ -28,7 +28,7 @@ pub struct FileEntry {
     /// Whether `name` contains replacement characters; then only `path` identifies the entry.
     pub lossy: bool,
     /// The exact absolute path in the tree.
-    pub path: VirtualPath,
+    pub path: RootedPath,
     /// The kind of file.
     pub kind: EntryType,
     /// Length in bytes.
@@ -54,7 +54,7 @@ impl RootDirectory {
     /// [`FileErrorCause::NotADirectory`] for a file.
     pub fn entries(
         &self,
-        path: &VirtualPath,
+        path: &RootedPath,
         after: Option<&OsStr>,
         limit: usize,
     ) -> Result<EntryPage, Error> {
@@ -64,7 +64,7 @@ impl RootDirectory {
 
     fn page(
         &self,
-        path: &VirtualPath,
+        path: &RootedPath,
         after: Option<&OsStr>,
         limit: usize,
     ) -> Result<EntryPage, FileErrorCause> {
@@ -84,7 +84,7 @@ impl RootDirectory {
 }
 
 impl FileEntry {
-    fn new(dir: &VirtualPath, name: &OsStr, stat: &EntryMetadata) -> Self {
+    fn new(dir: &RootedPath, name: &OsStr, stat: &EntryMetadata) -> Self {
         Self {
             name: name.to_string_lossy().into_owned(),
             lossy: name.to_str().is_none(),

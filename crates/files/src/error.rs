@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use rustix::io::Errno;
 
-use crate::VirtualPath;
+use crate::RootedPath;
 
 /// A failed file operation. Programs match on [`Error::cause`]; the message is for people.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ pub enum FileErrorCause {
 }
 
 impl Error {
-    pub(crate) fn new(operation: &'static str, path: &VirtualPath, cause: impl Into<FileErrorCause>) -> Self {
+    pub(crate) fn new(operation: &'static str, path: &RootedPath, cause: impl Into<FileErrorCause>) -> Self {
         Self { operation, path: path.to_string(), cause: cause.into() }
     }
 
@@ -142,11 +142,11 @@ impl From<io::Error> for FileErrorCause {
 
 /// Adds the operation and the path to a bare error: `.at("read", path)`.
 pub(crate) trait ErrorContext<T> {
-    fn at(self, operation: &'static str, path: &VirtualPath) -> Result<T, Error>;
+    fn at(self, operation: &'static str, path: &RootedPath) -> Result<T, Error>;
 }
 
 impl<T, E: Into<FileErrorCause>> ErrorContext<T> for Result<T, E> {
-    fn at(self, operation: &'static str, path: &VirtualPath) -> Result<T, Error> {
+    fn at(self, operation: &'static str, path: &RootedPath) -> Result<T, Error> {
         self.map_err(|cause| Error::new(operation, path, cause))
     }
 }
@@ -159,14 +159,14 @@ mod tests {
 
     #[test]
     fn an_error_names_the_operation_the_path_and_the_cause() {
-        let error = Error::new("read", &VirtualPath::root(), Errno::ISDIR);
+        let error = Error::new("read", &RootedPath::root(), Errno::ISDIR);
         assert_eq!(error.to_string(), "could not read `/`: it is a directory");
         assert!(error.source().is_none());
     }
 
     #[test]
     fn an_unclassified_error_keeps_the_system_error_as_its_source() {
-        let error = Error::new("read", &VirtualPath::root(), io::Error::from(Errno::IO));
+        let error = Error::new("read", &RootedPath::root(), io::Error::from(Errno::IO));
         assert!(matches!(error.cause(), FileErrorCause::Io(_)));
         assert!(error.source().is_some_and(|source| source.to_string().contains("Input/output")));
     }

@@ -22,8 +22,7 @@ use rustix::{
 };
 
 use crate::{
-    EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, VirtualPath, error::ErrorContext,
-    temp_file,
+    EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, RootedPath, error::ErrorContext, temp_file,
 };
 
 /// The maximum number of directories of one watch; the kernel's default limit per user is not much higher.
@@ -102,11 +101,11 @@ impl RootDirectory {
     /// # Errors
     /// [`FileErrorCause::NotAFile`] for pipes, sockets and devices; [`FileErrorCause::TooDeep`] if there are more directories than
     /// [`WATCHED_MAX`].
-    pub fn watch(&self, path: &VirtualPath, scope: WatchScope) -> Result<FileWatcher, Error> {
+    pub fn watch(&self, path: &RootedPath, scope: WatchScope) -> Result<FileWatcher, Error> {
         self.start_watch(path, scope).at("watch", path)
     }
 
-    fn start_watch(&self, path: &VirtualPath, scope: WatchScope) -> Result<FileWatcher, FileErrorCause> {
+    fn start_watch(&self, path: &RootedPath, scope: WatchScope) -> Result<FileWatcher, FileErrorCause> {
         let kind = self.stat(path, LinkHandling::Follow).map_err(|error| error.cause)?.kind;
         let absolute = self.absolute(path);
         let (path, only, scope) = match (kind, absolute.split()) {
@@ -147,7 +146,7 @@ impl FileWatcher {
     /// Errors of reading events or of watching new directories.
     pub fn read(&mut self, root: &RootDirectory) -> Result<(Vec<FileChange>, bool), Error> {
         let mut changes = Vec::new();
-        let more = self.drain(root, &mut changes).at("watch", &VirtualPath::root())?;
+        let more = self.drain(root, &mut changes).at("watch", &RootedPath::root())?;
         Ok((changes, more))
     }
 

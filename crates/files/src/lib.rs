@@ -6,7 +6,7 @@
 //! name again.
 //!
 //! All functions are synchronous and stream through buffers of at most [`CHUNK_BYTES`]; callers with an async runtime use
-//! its blocking pool. The crate knows no HTTP: callers pass a [`VirtualPath`] and get an [`Error`] with its [`FileErrorCause`].
+//! its blocking pool. The crate knows no HTTP: callers pass a [`RootedPath`] and get an [`Error`] with its [`FileErrorCause`].
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -14,7 +14,7 @@ compile_error!(
 );
 
 mod error;
-mod virtual_path;
+mod rooted_path;
 
 mod root_directory;
 
@@ -45,7 +45,7 @@ pub use mkdir::ParentDirectories;
 pub use open_directory::{DirEntry, OpenDirectory};
 pub use remove::RemovalScope;
 pub use root_directory::RootDirectory;
-pub use virtual_path::{PATH_BYTES_MAX, VirtualPath};
+pub use rooted_path::{PATH_BYTES_MAX, RootedPath};
 
 /// The size of one read or write: large enough that the cost of system calls is negligible, small enough for many
 /// concurrent transfers.

@@ -6,7 +6,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, RootDirectory, VirtualPath,
+    Error, FileErrorCause, RootDirectory, RootedPath,
     error::ErrorContext,
     root_directory::{DIRECTORY, EntryLocation},
 };
@@ -26,7 +26,7 @@ impl RootDirectory {
     ///
     /// # Errors
     /// [`FileErrorCause::AlreadyExists`] when the name belongs to something else.
-    pub fn mkdir(&self, path: &VirtualPath, parents: ParentDirectories) -> Result<bool, Error> {
+    pub fn mkdir(&self, path: &RootedPath, parents: ParentDirectories) -> Result<bool, Error> {
         let absolute = self.absolute(path);
         match parents {
             ParentDirectories::Create => self.mkdir_all(&absolute).map(|made| !made.is_empty()),
@@ -36,7 +36,7 @@ impl RootDirectory {
     }
 
     /// Creates the absolute path `path` and missing directories above it. Returns the created ones, outermost first.
-    pub(crate) fn mkdir_all(&self, path: &VirtualPath) -> Result<Vec<VirtualPath>, FileErrorCause> {
+    pub(crate) fn mkdir_all(&self, path: &RootedPath) -> Result<Vec<RootedPath>, FileErrorCause> {
         let prefixes = path.prefixes();
         // Usually all of it exists, or all but the last directory: search from the far end.
         let mut missing = prefixes.len();
@@ -64,7 +64,7 @@ impl RootDirectory {
     }
 
     /// Removes directories that [`RootDirectory::mkdir_all`] created, unless they are in use.
-    pub(crate) fn remove_created(&self, made: &[VirtualPath]) {
+    pub(crate) fn remove_created(&self, made: &[RootedPath]) {
         for path in made.iter().rev() {
             if let Ok(EntryLocation { dir, name, .. }) = self.locate(path) {
                 // Fails if another process has put entries into it: then it stays.
@@ -73,7 +73,7 @@ impl RootDirectory {
         }
     }
 
-    fn mkdir_one(&self, path: &VirtualPath) -> Result<bool, FileErrorCause> {
+    fn mkdir_one(&self, path: &RootedPath) -> Result<bool, FileErrorCause> {
         // The root, and a path that ends in `..`, cannot be created.
         if path.split().is_none() {
             self.open_at(path, DIRECTORY)?;

@@ -12,7 +12,7 @@ use rustix::{
 };
 
 use crate::{
-    EntryMetadata, EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, VirtualPath,
+    EntryMetadata, EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, RootedPath,
     error::ErrorContext,
 };
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug)]
 pub struct OpenDirectory {
     dir: Dir,
-    path: VirtualPath,
+    path: RootedPath,
 }
 
 /// An entry of a directory.
@@ -37,7 +37,7 @@ impl RootDirectory {
     ///
     /// # Errors
     /// [`FileErrorCause::NotADirectory`] for a file, and with [`LinkHandling::Keep`] for a link.
-    pub fn directory(&self, path: &VirtualPath, links: LinkHandling) -> Result<OpenDirectory, Error> {
+    pub fn directory(&self, path: &RootedPath, links: LinkHandling) -> Result<OpenDirectory, Error> {
         let mut flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
         if links == LinkHandling::Keep {
             flags |= OFlags::NOFOLLOW;

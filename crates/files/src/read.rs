@@ -5,7 +5,7 @@ use std::fs::File;
 use rustix::fs::OFlags;
 
 use crate::{
-    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, VirtualPath, error::ErrorContext,
+    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, RootedPath, error::ErrorContext,
 };
 
 impl RootDirectory {
@@ -13,11 +13,11 @@ impl RootDirectory {
     ///
     /// # Errors
     /// [`FileErrorCause::IsADirectory`], and [`FileErrorCause::NotAFile`] for pipes, sockets and devices, which could block or never end.
-    pub fn open_read(&self, path: &VirtualPath) -> Result<(File, EntryMetadata), Error> {
+    pub fn open_read(&self, path: &RootedPath) -> Result<(File, EntryMetadata), Error> {
         self.open_regular(&self.absolute(path)).at("read", path)
     }
 
-    fn open_regular(&self, path: &VirtualPath) -> Result<(File, EntryMetadata), FileErrorCause> {
+    fn open_regular(&self, path: &RootedPath) -> Result<(File, EntryMetadata), FileErrorCause> {
         // Check the kind before opening: a reader would wake the writer of a pipe, and opening a device may have side effects.
         require_regular(&EntryMetadata::read(self.open_at(path, OFlags::PATH)?)?)?;
         // The path may refer to another file by now, so open without blocking, and check the opened file again.

@@ -14,7 +14,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, RootDirectory, VirtualPath, error::ErrorContext, root_directory::open_child,
+    Error, FileErrorCause, RootDirectory, RootedPath, error::ErrorContext, root_directory::open_child,
 };
 
 /// The number of levels that keep their handle while the walk is below them. From deeper levels the walk returns through
@@ -40,7 +40,7 @@ impl RootDirectory {
     /// # Errors
     /// [`FileErrorCause::InvalidPath`] for the root, [`FileErrorCause::NotEmpty`] for a directory with entries unless `removal` is
     /// [`RemovalScope::Tree`]. A tree whose removal fails stays partly removed.
-    pub fn remove(&self, path: &VirtualPath, removal: RemovalScope) -> Result<(), Error> {
+    pub fn remove(&self, path: &RootedPath, removal: RemovalScope) -> Result<(), Error> {
         self.remove_while(path, removal, || true)
     }
 
@@ -50,7 +50,7 @@ impl RootDirectory {
     /// As [`remove`](Self::remove), and [`FileErrorCause::Stopped`] when it was stopped: the rest of the tree stays.
     pub fn remove_while(
         &self,
-        path: &VirtualPath,
+        path: &RootedPath,
         removal: RemovalScope,
         wanted: impl Fn() -> bool,
     ) -> Result<(), Error> {

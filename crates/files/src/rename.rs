@@ -11,7 +11,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, IfExists, RootDirectory, VirtualPath, copy,
+    Error, FileErrorCause, IfExists, RootDirectory, RootedPath, copy,
     error::ErrorContext,
     remove::{FileId, remove_tree},
     root_directory::{DIRECTORY, EntryLocation, open_child},
@@ -26,7 +26,7 @@ impl RootDirectory {
     /// # Errors
     /// The error names `to` unless the cause lies with `from`. [`FileErrorCause::IntoItself`], [`FileErrorCause::NotEmpty`] when `to` is a directory
     /// with entries, [`FileErrorCause::AlreadyExists`] with [`IfExists::Refuse`].
-    pub fn rename(&self, from: &VirtualPath, to: &VirtualPath, existing: IfExists) -> Result<(), Error> {
+    pub fn rename(&self, from: &RootedPath, to: &RootedPath, existing: IfExists) -> Result<(), Error> {
         let source = self.locate(&self.absolute(from)).at("move", from)?;
         let stat = fs::statat(&source.dir, &source.name, AtFlags::SYMLINK_NOFOLLOW).at("move", from)?;
         let target = self.locate(&self.absolute(to)).at("move to", to)?;

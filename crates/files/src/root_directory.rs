@@ -14,7 +14,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{Error, FileErrorCause, VirtualPath, error::ErrorContext};
+use crate::{Error, FileErrorCause, RootedPath, error::ErrorContext};
 
 /// Flags for a handle that refers to a directory without opening it for reading, as the base of `…at` calls.
 pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
@@ -28,7 +28,7 @@ const RETRIES_MAX: usize = 1000;
 #[derive(Debug)]
 pub struct RootDirectory {
     handle: OwnedFd,
-    base: VirtualPath,
+    base: RootedPath,
     resolver: PathResolver,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct EntryLocation {
     pub(crate) dir: OwnedFd,
     pub(crate) name: OsString,
     /// The path of `dir`, to resolve the target of a link in it.
-    pub(crate) parent: VirtualPath,
+    pub(crate) parent: RootedPath,
 }
 
 impl RootDirectory {
@@ -58,10 +58,10 @@ impl RootDirectory {
     /// [`FileErrorCause::Unsupported`] where the kernel cannot confine paths (before Linux 5.6, or forbidden by seccomp), and errors of
     /// opening `dir`.
     pub fn open(dir: &Path) -> Result<Self, Error> {
-        let shown = VirtualPath::parse(dir)?;
+        let shown = RootedPath::parse(dir)?;
         let handle =
             fs::openat(CWD, dir, DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &shown)?;
-        let root = Self { handle, base: VirtualPath::root(), resolver: PathResolver::Confined };
+        let root = Self { handle, base: RootedPath::root(), resolver: PathResolver::Confined };
         match root.probe_resolver().at("open the tree", &shown)? {
             PathResolver::Confined | PathResolver::Beneath => Ok(root),
             PathResolver::Plain => Err(Error::new("open the tree", &shown, FileErrorCause::Unsupported)),
@@ -82,7 +82,7 @@ impl RootDirectory {
     /// # Errors
     /// Errors of opening `/`.
     pub fn open_filesystem() -> Result<Self, Error> {
-        let slash = VirtualPath::root();
+        let slash = RootedPath::root();
         let handle =
             fs::openat(CWD, "/", DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &slash)?;
         let root = Self { handle, base: slash.clone(), resolver: PathResolver::Confined };
@@ -92,24 +92,24 @@ impl RootDirectory {
 
     /// Makes relative paths start at `base`, an absolute path in the tree, instead of `/`.
     #[must_use]
-    pub fn with_base(mut self, base: &VirtualPath) -> Self {
-        self.base = base.resolve_from(&VirtualPath::root());
+    pub fn with_base(mut self, base: &RootedPath) -> Self {
+        self.base = base.resolve_from(&RootedPath::root());
         self
     }
 
     /// The absolute path in the tree, with the base applied: the form of [`FileEntry::path`](crate::Entry).
     #[must_use]
-    pub fn absolute(&self, path: &VirtualPath) -> VirtualPath {
+    pub fn absolute(&self, path: &RootedPath) -> RootedPath {
         path.resolve_from(&self.base)
     }
 
     /// Determines which resolution the system supports.
     fn probe_resolver(&self) -> Result<PathResolver, Errno> {
-        resolver_for(self.open_at(&VirtualPath::root(), DIRECTORY).map(drop))
+        resolver_for(self.open_at(&RootedPath::root(), DIRECTORY).map(drop))
     }
 
     /// Opens an absolute path in the tree. It never creates: files are created by name in a [`EntryLocation`].
-    pub(crate) fn open_at(&self, path: &VirtualPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open_at(&self, path: &RootedPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC;
         let (path, resolve) = match self.resolver {
             PathResolver::Plain => return fs::openat(&self.handle, path.as_os_str(), flags, Mode::empty()),
@@ -129,9 +129,9 @@ impl RootDirectory {
     /// Resolves the target of a link in the directory `parent`.
     pub(crate) fn link_target(
         &self,
-        parent: &VirtualPath,
+        parent: &RootedPath,
         target: &OsStr,
-    ) -> Result<VirtualPath, FileErrorCause> {
+    ) -> Result<RootedPath, FileErrorCause> {
         if self.resolver == PathResolver::Beneath && target.as_bytes().starts_with(b"/") {
             return Err(FileErrorCause::Outside);
         }
@@ -139,7 +139,7 @@ impl RootDirectory {
     }
 
     /// The directory and the last name of the absolute path `path`; a link at the end is not followed.
-    pub(crate) fn locate(&self, path: &VirtualPath) -> Result<EntryLocation, FileErrorCause> {
+    pub(crate) fn locate(&self, path: &RootedPath) -> Result<EntryLocation, FileErrorCause> {
         let (parent, name) =
             path.split().ok_or(FileErrorCause::InvalidPath { reason: "it names no entry of a directory" })?;
         Ok(EntryLocation { dir: self.open_at(&parent, DIRECTORY)?, name: name.to_owned(), parent })
@@ -182,8 +182,8 @@ mod tests {
         std::fs::write(dir.path().join("a"), "a").unwrap();
         let whole = RootDirectory::open_filesystem().unwrap();
         let plain = RootDirectory { resolver: PathResolver::Plain, ..whole }
-            .with_base(&VirtualPath::parse(dir.path()).unwrap());
-        let stat = plain.stat(&VirtualPath::parse("a").unwrap(), LinkHandling::Follow).unwrap();
+            .with_base(&RootedPath::parse(dir.path()).unwrap());
+        let stat = plain.stat(&RootedPath::parse("a").unwrap(), LinkHandling::Follow).unwrap();
         assert_eq!(stat.size, 1);
     }
 }

@@ -17,7 +17,7 @@ use tar::EntryType;
 pub use error::{Error, MemberRefusal};
 
 use crate::{
-    CHUNK_BYTES, ENTRIES_MAX, RootDirectory, VirtualPath,
+    CHUNK_BYTES, ENTRIES_MAX, RootDirectory, RootedPath,
     error::ErrorContext,
     root_directory::DIRECTORY,
     tar_reader::{TarMember, TarReader},
@@ -67,7 +67,7 @@ impl RootDirectory {
     pub fn unpack(
         &self,
         reader: impl Read,
-        dest: &VirtualPath,
+        dest: &RootedPath,
         limits: &UnpackLimits,
     ) -> Result<UnpackSummary, Error> {
         let absolute = self.absolute(dest);
@@ -82,8 +82,8 @@ impl RootDirectory {
     fn unpack_into(
         &self,
         reader: impl Read,
-        dest: &VirtualPath,
-        absolute: &VirtualPath,
+        dest: &RootedPath,
+        absolute: &RootedPath,
         limits: &UnpackLimits,
     ) -> Result<UnpackSummary, Error> {
         let handle = self.open_at(absolute, DIRECTORY).at("unpack into", dest)?;

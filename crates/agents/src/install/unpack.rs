@@ -11,7 +11,7 @@ use std::{
 };
 
 use bzip2::read::MultiBzDecoder;
-use files::{RootDirectory, VirtualPath, unpack::UnpackLimits};
+use files::{RootDirectory, RootedPath, unpack::UnpackLimits};
 
 use super::Fault;
 use crate::Archive;
@@ -38,7 +38,7 @@ pub(crate) fn unpack(path: &Path, archive: Archive, into: &Path, program: &str) 
 pub(crate) fn tar(reader: impl Read, into: &Path) -> Result<(), Fault> {
     let refused = |error: &dyn std::error::Error| Fault::Unpack(error.to_string());
     let root = RootDirectory::open(into).map_err(|error| refused(&error))?;
-    match root.unpack(reader, &VirtualPath::root(), &LIMITS) {
+    match root.unpack(reader, &RootedPath::root(), &LIMITS) {
         Ok(_) => Ok(()),
         Err(error) if is_full(&error) => Err(Fault::NoSpace),
         Err(error) => Err(refused(&error)),

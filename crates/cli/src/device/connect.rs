@@ -49,7 +49,8 @@ The options can be set in a file:
   commands = \"always_ask\"
 
 Approvals are requested in the terminal that this runs in; without a terminal, requests that need an
-approval are rejected. While no question is open, type `status`, `pause`, `resume`, `forget` or `stop`.
+approval are rejected. While no question is open, type `status`, `pause`, `resume`, `forget` or
+`stop`.
 
 Examples:
   tombolo device connect https://hub.example --root main=~/code:rw --shell --ask commands=always_ask

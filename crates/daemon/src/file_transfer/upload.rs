@@ -7,7 +7,7 @@ use std::{
 
 use axum::body::Body;
 use bytes::{Buf, Bytes};
-use files::{AtomicFile, CreateOptions, LinkHandling, VirtualPath, WriteOutcome, unpack};
+use files::{AtomicFile, CreateOptions, LinkHandling, RootedPath, WriteOutcome, unpack};
 use headers::{ContentLength, HeaderMapExt, IfMatch, IfNoneMatch};
 use http::HeaderMap;
 use protocol::ProblemKind;
@@ -29,7 +29,7 @@ const CHUNKS_MAX: usize = 16;
 /// Writes the body to `path`. Readers see the old content until all of the new one is stored.
 pub(crate) async fn write_file(
     app: &App,
-    path: VirtualPath,
+    path: RootedPath,
     options: CreateOptions,
     request: &HeaderMap,
     mut body: Body,
@@ -59,7 +59,7 @@ pub(crate) async fn write_file(
     run_blocking(move || write(file, &buffer.take())?.commit()).await
 }
 
-async fn check_conditions(app: &App, path: &VirtualPath, request: &HeaderMap) -> Result<()> {
+async fn check_conditions(app: &App, path: &RootedPath, request: &HeaderMap) -> Result<()> {
     let matches = request.typed_get::<IfMatch>();
     let differs = request.typed_get::<IfNoneMatch>();
     if matches.is_none() && differs.is_none() {
@@ -121,7 +121,7 @@ impl ChunkBuffer {
 /// Unpacks the body into the directory `path`: all of it or nothing.
 pub(crate) async fn unpack_archive(
     app: &App,
-    path: VirtualPath,
+    path: RootedPath,
     mut body: Body,
 ) -> Result<unpack::UnpackSummary> {
     let (tx, rx) = mpsc::channel(CHUNKS_MAX);

@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use files::{CreateOptions, IfExists, LinkHandling, ParentDirectories, RemovalScope, VirtualPath};
+use files::{CreateOptions, IfExists, LinkHandling, ParentDirectories, RemovalScope, RootedPath};
 use http::{HeaderMap, StatusCode};
 use protocol::fs::{
     ArchiveUnpacked, DirectoryCreated, DirectoryEntryList, FileMetadata, FileMoved, FileWritten,
@@ -69,7 +69,7 @@ async fn entries(
     State(app): State<App>,
     Query(query): Query<EntriesQuery>,
 ) -> Result<Json<DirectoryEntryList>> {
-    let path = VirtualPath::parse(&query.path)?;
+    let path = RootedPath::parse(&query.path)?;
     let after = query.cursor.map(|cursor| cursor.0);
     let limit = query.limit.unwrap_or_default().get();
     let page = run_blocking(move || app.files.entries(&path, after.as_deref(), limit)).await?;
@@ -91,7 +91,7 @@ async fn read(
     Query(query): Query<FilePathQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let path = VirtualPath::parse(&query.path)?;
+    let path = RootedPath::parse(&query.path)?;
     let (file, stat) = run_blocking(move || app.files.open_read(&path)).await?;
     download::response(file, &stat, &headers)
 }
@@ -119,7 +119,7 @@ async fn write(
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<FileWritten>)> {
-    let path = VirtualPath::parse(&query.path)?;
+    let path = RootedPath::parse(&query.path)?;
     let parents =
         if query.parents.unwrap_or(true) { ParentDirectories::Create } else { ParentDirectories::Require };
     let options = CreateOptions { parents, ..CreateOptions::default() };
@@ -146,7 +146,7 @@ struct DeleteEntryQuery {
     responses((status = NO_CONTENT, description = "Deleted"), Problems)
 )]
 async fn delete(State(app): State<App>, Query(query): Query<DeleteEntryQuery>) -> Result<StatusCode> {
-    let path = VirtualPath::parse(&query.path)?;
+    let path = RootedPath::parse(&query.path)?;
     let removal = if query.recursive.unwrap_or(false) { RemovalScope::Tree } else { RemovalScope::Entry };
     run_blocking(move || app.files.remove(&path, removal)).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -161,7 +161,7 @@ async fn mkdir(
     State(app): State<App>,
     Query(query): Query<FilePathQuery>,
 ) -> Result<(StatusCode, Json<DirectoryCreated>)> {
-    let path = VirtualPath::parse(&query.path)?;
+    let path = RootedPath::parse(&query.path)?;
     let display_path = path.to_string();
     let created = run_blocking(move || app.files.mkdir(&path, ParentDirectories::Create)).await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
@@ -177,7 +177,7 @@ async fn rename(
     State(app): State<App>,
     extract::Json(body): extract::Json<MoveFileRequest>,
 ) -> Result<Json<FileMoved>> {
-    let (from, to) = (VirtualPath::parse(&body.from)?, VirtualPath::parse(&body.to)?);
+    let (from, to) = (RootedPath::parse(&body.from)?, RootedPath::parse(&body.to)?);
     let existing = if body.overwrite { IfExists::Replace } else { IfExists::Refuse };
     run_blocking(move || app.files.rename(&from, &to, existing)).await?;
     Ok(Json(FileMoved { from: body.from, to: body.to }))
@@ -186,7 +186,7 @@ async fn rename(
 /// Read the metadata of a file or directory.
 #[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(FilePathQuery), responses((status = OK, body = FileMetadata), Problems))]
 async fn stat(State(app): State<App>, Query(query): Query<FilePathQuery>) -> Result<Json<FileMetadata>> {
-    let path = VirtualPath::parse(&query.path)?;
+    let path = RootedPath::parse(&query.path)?;
     let (link, stat) = run_blocking(move || {
         let link = app.files.stat(&path, LinkHandling::Keep)?.symlink_target;
         Ok::<_, files::Error>((link, app.files.stat(&path, LinkHandling::Follow)?))
@@ -206,7 +206,7 @@ async fn upload_batch(
     Query(query): Query<FilePathQuery>,
     body: Body,
 ) -> Result<Response> {
-    let path = VirtualPath::parse(&query.path)?;
+    let path = RootedPath::parse(&query.path)?;
     let unpacked = upload::unpack_archive(&app, path, body).await?;
     let files::unpack::UnpackSummary { files, directories, bytes } = unpacked;
     Ok(Json(ArchiveUnpacked { path: query.path, files, directories, bytes }).into_response())

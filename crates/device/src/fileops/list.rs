@@ -6,7 +6,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use files::{DEPTH_MAX, EntryType, FileErrorCause, LinkHandling, PATH_BYTES_MAX, VirtualPath};
+use files::{DEPTH_MAX, EntryType, FileErrorCause, LinkHandling, PATH_BYTES_MAX, RootedPath};
 use protocol::relay::{
     RelayError,
     file::{DirectoryListing, ListFiles, ListedFile},
@@ -66,7 +66,7 @@ pub(super) fn list(
 /// A page that is being filled.
 struct Listing<'a> {
     spot: &'a Spot,
-    top: VirtualPath,
+    top: RootedPath,
     hidden: bool,
     /// How many levels there are at most.
     depth: usize,
@@ -160,8 +160,8 @@ impl Listing<'_> {
         self.enter(path, None)
     }
 
-    fn at(&self, path: &[u8]) -> Result<VirtualPath, files::Error> {
-        VirtualPath::parse(OsStr::from_bytes(&below(self.top.as_os_str().as_bytes(), path)))
+    fn at(&self, path: &[u8]) -> Result<RootedPath, files::Error> {
+        RootedPath::parse(OsStr::from_bytes(&below(self.top.as_os_str().as_bytes(), path)))
     }
 }
 

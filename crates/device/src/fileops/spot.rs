@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use files::VirtualPath;
+use files::RootedPath;
 use protocol::relay::{Code, RelayError, RelayPath, RequestLimits, RootId, RootMode};
 
 use super::refusal;
@@ -47,8 +47,8 @@ impl Spot {
     }
 
     /// The path, seen from the root.
-    pub(super) fn at(&self) -> Result<VirtualPath, RelayError> {
-        VirtualPath::parse(format!("/{}", self.path)).map_err(|error| self.refused(&error))
+    pub(super) fn at(&self) -> Result<RootedPath, RelayError> {
+        RootedPath::parse(format!("/{}", self.path)).map_err(|error| self.refused(&error))
     }
 
     /// What whoever asked is told.

@@ -9,8 +9,7 @@ use rustix::fs::inotify::{WatchFlags, add_watch, remove_watch};
 
 use super::{FileChange, FileWatcher, WATCHED_MAX, WatchScope};
 use crate::{
-    DEPTH_MAX, ENTRIES_MAX, EntryType, FileErrorCause, LinkHandling, OpenDirectory, RootDirectory,
-    VirtualPath,
+    DEPTH_MAX, ENTRIES_MAX, EntryType, FileErrorCause, LinkHandling, OpenDirectory, RootDirectory, RootedPath,
 };
 
 /// The maximum number of entries of a new directory that are reported individually.
@@ -141,11 +140,11 @@ impl FileWatcher {
 }
 
 /// The virtual path for an absolute path without a slash at the end.
-fn at(path: &[u8]) -> Result<VirtualPath, FileErrorCause> {
+fn at(path: &[u8]) -> Result<RootedPath, FileErrorCause> {
     if path.is_empty() {
-        return Ok(VirtualPath::root());
+        return Ok(RootedPath::root());
     }
-    VirtualPath::parse(OsStr::from_bytes(path)).map_err(|error| error.cause)
+    RootedPath::parse(OsStr::from_bytes(path)).map_err(|error| error.cause)
 }
 
 /// The part of `path` after `top`, if it is `top` or below it.

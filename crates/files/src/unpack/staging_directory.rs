@@ -14,7 +14,7 @@ use rustix::{
 
 use super::{Error, MemberRefusal, error::MemberError, member_name::MemberName, stage_merge::StageMerge};
 use crate::{
-    VirtualPath,
+    RootedPath,
     error::ErrorContext,
     remove::remove_tree,
     root_directory::{DIRECTORY, open_child},
@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct StagingDirectory<'a> {
     dest: OwnedFd,
-    dest_path: &'a VirtualPath,
+    dest_path: &'a RootedPath,
     hidden: OsString,
     new: OwnedFd,
     old: OwnedFd,
@@ -41,7 +41,7 @@ pub(super) struct StagingDirectory<'a> {
 pub(super) struct StagedFile(File);
 
 impl<'a> StagingDirectory<'a> {
-    pub(super) fn new(dest: OwnedFd, dest_path: &'a VirtualPath) -> Result<Self, Error> {
+    pub(super) fn new(dest: OwnedFd, dest_path: &'a RootedPath) -> Result<Self, Error> {
         let private = Mode::from_raw_mode(0o700);
         let (hidden, ()) =
             with_hidden_name(|name| fs::mkdirat(&dest, name, private)).at("unpack into", dest_path)?;

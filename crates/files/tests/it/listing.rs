@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
-use files::{EntryType, FileErrorCause, LinkHandling, VirtualPath};
+use files::{EntryType, FileErrorCause, LinkHandling, RootedPath};
 
 use crate::support::{World, assert_cause, path};
 
@@ -58,7 +58,7 @@ fn a_name_that_is_not_utf8_is_marked_and_its_path_still_works() {
     assert_eq!(page.items[0].name, "\u{fffd}.txt");
     assert!(page.items[0].lossy);
     assert_eq!(world.root.open_read(&page.items[0].path).unwrap().1.size, 3);
-    assert_eq!(page.items[0].path, VirtualPath::parse(OsStr::from_bytes(b"/\xff.txt")).unwrap());
+    assert_eq!(page.items[0].path, RootedPath::parse(OsStr::from_bytes(b"/\xff.txt")).unwrap());
 }
 
 #[test]

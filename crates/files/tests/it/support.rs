@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fs, io::Read, os::unix::fs::PermissionsExt, path::Path};
 
-use files::{CreateOptions, Error, RootDirectory, VirtualPath};
+use files::{CreateOptions, Error, RootDirectory, RootedPath};
 
-pub(crate) fn path(text: &str) -> VirtualPath {
-    VirtualPath::parse(text).unwrap()
+pub(crate) fn path(text: &str) -> RootedPath {
+    RootedPath::parse(text).unwrap()
 }
 
 /// `jail/` is the tree; `outside/secret` must not be reachable.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use files::{
-    CHUNK_BYTES, VirtualPath,
+    CHUNK_BYTES, RootedPath,
     unpack::{Error, MemberRefusal, UnpackLimits, UnpackSummary},
 };
 use tar::{Builder, EntryType, Header};
@@ -281,7 +281,7 @@ fn odd_but_harmless_members_are_read_as_other_tools_do() {
 fn the_destination_cannot_be_a_file() {
     let world = furnished();
     let result =
-        world.root.unpack(&small()[..], &VirtualPath::parse("dest/a").unwrap(), &UnpackLimits::default());
+        world.root.unpack(&small()[..], &RootedPath::parse("dest/a").unwrap(), &UnpackLimits::default());
     assert!(matches!(result, Err(Error::Files(_))), "{result:?}");
     let mode = fs::metadata(world.jail("dest/a")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644);

@@ -131,10 +131,10 @@ impl<'de> Visitor<'de> for TypeFinder<'_> {
 /// Finds the id of a malformed request, unless it is too long to be repeated in a response.
 fn id(text: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct RequestId {
+    struct RequestIdField {
         id: String,
     }
-    fields(text).ok().map(|request: RequestId| request.id).filter(|id| id.len() <= ID_BYTES_MAX)
+    fields(text).ok().map(|request: RequestIdField| request.id).filter(|id| id.len() <= ID_BYTES_MAX)
 }
 
 fn fields<T: DeserializeOwned>(text: &str) -> Result<T, MalformedFrame> {

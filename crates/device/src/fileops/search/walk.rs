@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use files::{DEPTH_MAX, DirEntry, ENTRIES_MAX, EntryType, LinkHandling, OpenDirectory, VirtualPath};
+use files::{DEPTH_MAX, DirEntry, ENTRIES_MAX, EntryType, LinkHandling, OpenDirectory, RootedPath};
 use grep_searcher::Searcher;
 use protocol::relay::{
     RelayError, RelayPath,
@@ -114,7 +114,7 @@ impl Walk {
 
     /// What is in a directory, and whether there is more; nothing if it is gone, or cannot be looked into.
     fn look_into(&self, path: &[u8], links: LinkHandling) -> Option<(OpenDirectory, Vec<DirEntry>, bool)> {
-        let at = VirtualPath::parse(as_path(&[b"/", path].concat())).ok()?;
+        let at = RootedPath::parse(as_path(&[b"/", path].concat())).ok()?;
         let mut directory = self.spot.files.directory(&at, links).ok()?;
         let (names, more) = directory.names(ENTRIES_MAX).ok()?;
         Some((directory, names, more))

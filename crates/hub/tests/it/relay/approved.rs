@@ -149,7 +149,7 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     assert_eq!(device.asked().len(), 1);
     let status = world.ok(Method::GET, "/api/v1/relay/status", None).await;
     let remembered = &status["remembered"][0];
-    assert_eq!((&remembered["what"], &remembered["author"]), (&json!("tool:open"), &json!("owner")));
+    assert_eq!((&remembered["operation"], &remembered["author"]), (&json!("tool:open"), &json!("owner")));
     let id = remembered["id"].as_str().unwrap().to_owned();
     world.ok(Method::DELETE, &format!("/api/v1/relay/approvals/{id}"), None).await;
     let reject = async { answer(&world, &world.token, &wait(&world).await, json!("reject")).await };

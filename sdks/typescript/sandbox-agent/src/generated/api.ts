@@ -1707,7 +1707,7 @@ export interface components {
          *     - `block`: The operation is forbidden.
          * @enum {string}
          */
-        readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
+        readonly ApprovalPolicy: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
         /** @description A request to the hub, whether it was allowed or refused. */
         readonly AuditEntry: {
             /**
@@ -1763,6 +1763,26 @@ export interface components {
             readonly seq: number;
         };
         readonly Author: string;
+        /**
+         * @description State of a capability family or a resource.
+         *
+         *     - `starting`: Starting.
+         *     - `online`: Available.
+         *     - `offline`: Unavailable.
+         *     - `paused`: Paused.
+         *     - `degraded`: Available with restrictions.
+         *     - `permission_required`: Waiting for a permission.
+         *     - `revoked`: Access was revoked.
+         *     - `error`: Failed.
+         *     - `unknown`: A state that this version does not know. Treated as unavailable.
+         * @enum {string}
+         */
+        readonly Availability: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
+        /** @description A family without further properties. */
+        readonly BasicCapability: {
+            /** @description Whether the family is enabled. */
+            readonly enabled: boolean;
+        };
         /** @description Binds an environment to a device: the roots and capability families that it uses. */
         readonly Binding: {
             /** @description Capability families that the environment uses. A reader ignores families that it does not know. */
@@ -1803,7 +1823,7 @@ export interface components {
             /** @description The family. */
             readonly capability: components["schemas"]["Family"];
             /** @description The state. */
-            readonly state: components["schemas"]["RelayState"];
+            readonly state: components["schemas"]["Availability"];
         };
         readonly ClientId: string;
         /**
@@ -1824,13 +1844,21 @@ export interface components {
          * @enum {string}
          */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
+        /**
+         * @description Network access of commands. A lesser value is stricter.
+         *
+         *     - `none`: No network access.
+         *     - `full`: Unrestricted network access.
+         * @enum {string}
+         */
+        readonly CommandNetwork: "none" | "full";
         /** @description The slash commands of the agent changed. */
         readonly CommandsUpdated: {
             /** @description All commands; they replace the earlier ones. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
         /** @description Desktop control. */
-        readonly Computer: {
+        readonly ComputerCapability: {
             /**
              * @description Whether the accessibility tree can be read.
              * @default false
@@ -1879,26 +1907,11 @@ export interface components {
              */
             readonly workspace?: components["schemas"]["WorkspaceName"];
         };
-        /** @description The origin of a request. Forwarded unchanged. */
-        readonly Context: {
-            /** @description The run. */
-            readonly run_id?: string | null;
-            /** @description The session. */
-            readonly session_id?: string | null;
-            /** @description Limits of this request, set by the relay server. The server discards limits that a runtime sends. */
-            readonly terms?: components["schemas"]["Terms"] | null;
-            /** @description The tool call. */
-            readonly tool_call_id?: string | null;
-            /** @description The workspace. */
-            readonly workspace_id?: string | null;
-        } & {
-            readonly [key: string]: unknown;
-        };
         /** @description The body of `POST /api/v1/relay/environments`, which gives a session access to a device. */
         readonly CreateEnvironmentRequest: {
             /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals?: {
-                readonly [key: string]: components["schemas"]["Approval"];
+                readonly [key: string]: components["schemas"]["ApprovalPolicy"];
             };
             /** @description The capability families to use; all granted ones if left out. */
             readonly capabilities?: readonly components["schemas"]["Family"][] | null;
@@ -1978,15 +1991,6 @@ export interface components {
             };
         };
         /**
-         * @description The policy decision on a request.
-         *
-         *     - `allowed`: Allowed by the grant.
-         *     - `approved`: Approved by a user.
-         *     - `blocked`: Blocked.
-         * @enum {string}
-         */
-        readonly Decision: "allowed" | "approved" | "blocked";
-        /**
          * @description The kind of text.
          *
          *     - `text`: Message text.
@@ -2026,21 +2030,21 @@ export interface components {
         /** @description The capabilities that a device offers. An absent family is not offered. */
         readonly DeviceCapabilities: {
             /** @description Artifact uploads. */
-            readonly artifacts?: components["schemas"]["Switch"] | null;
+            readonly artifacts?: components["schemas"]["BasicCapability"] | null;
             /** @description Desktop control. */
-            readonly computer?: components["schemas"]["Computer"] | null;
+            readonly computer?: components["schemas"]["ComputerCapability"] | null;
             /** @description Protocol extensions that the device supports, such as `file.move`. */
             readonly extensions?: readonly string[];
             /** @description Files: the roots that the device lends. */
-            readonly fileops?: components["schemas"]["Fileops"] | null;
+            readonly fileops?: components["schemas"]["FileCapability"] | null;
             /** @description The device's stream window; absent if the device does not support stream credit. */
-            readonly flow?: components["schemas"]["Flow"] | null;
+            readonly flow?: components["schemas"]["StreamWindow"] | null;
             /** @description Provider objects that outlive a request. */
-            readonly resources?: components["schemas"]["Switch"] | null;
+            readonly resources?: components["schemas"]["BasicCapability"] | null;
             /** @description Shell commands. */
-            readonly shell?: components["schemas"]["Shell"] | null;
+            readonly shell?: components["schemas"]["ShellCapability"] | null;
             /** @description Tools. */
-            readonly tools?: components["schemas"]["Tools"] | null;
+            readonly tools?: components["schemas"]["ToolCapability"] | null;
         };
         /** @description The connection of a device. */
         readonly DeviceConnection: {
@@ -2073,7 +2077,7 @@ export interface components {
         /** @description The body of `POST /api/v1/relay/environments/{id}/requests`: one request to the device, as in the relay protocol. */
         readonly DeviceRequest: {
             /** @description The run and tool call that it belongs to. */
-            readonly context?: components["schemas"]["Context"] | null;
+            readonly context?: components["schemas"]["RelayContext"] | null;
             /** @description The method, such as `file.read`. */
             readonly method: string;
             /**
@@ -2133,7 +2137,7 @@ export interface components {
         readonly Environment: {
             /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals: {
-                readonly [key: string]: components["schemas"]["Approval"];
+                readonly [key: string]: components["schemas"]["ApprovalPolicy"];
             };
             /** @description The usable capabilities; `null` while the device is not connected. */
             readonly binding: components["schemas"]["Binding"] | null;
@@ -2183,7 +2187,7 @@ export interface components {
         readonly EnvironmentSpec: {
             /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals?: {
-                readonly [key: string]: components["schemas"]["Approval"];
+                readonly [key: string]: components["schemas"]["ApprovalPolicy"];
             };
             /** @description The capability families to use; all granted ones if left out. */
             readonly capabilities?: readonly components["schemas"]["Family"][] | null;
@@ -2198,7 +2202,7 @@ export interface components {
         readonly EnvironmentStatus: {
             /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals: {
-                readonly [key: string]: components["schemas"]["Approval"];
+                readonly [key: string]: components["schemas"]["ApprovalPolicy"];
             };
             /** @description The usable capabilities; `null` while the device is not connected. */
             readonly binding: components["schemas"]["Binding"] | null;
@@ -2343,6 +2347,16 @@ export interface components {
          * @enum {string}
          */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
+        /** @description File access. */
+        readonly FileCapability: {
+            /** @description Whether the family is enabled. */
+            readonly enabled: boolean;
+            /**
+             * @description Roots that the device offers.
+             * @default []
+             */
+            readonly roots?: readonly components["schemas"]["OfferedRoot"][];
+        };
         /** @description The changes to one file. */
         readonly FileDiff: {
             /** @description The text after the change, where the agent reports it. */
@@ -2353,25 +2367,6 @@ export interface components {
             readonly path: string;
             /** @description A unified diff, where the agent reports one. */
             readonly unified?: string;
-        };
-        /** @description File access. */
-        readonly Fileops: {
-            /** @description Whether the family is enabled. */
-            readonly enabled: boolean;
-            /**
-             * @description Roots that the device offers.
-             * @default []
-             */
-            readonly roots?: readonly components["schemas"]["OfferedRoot"][];
-        };
-        /** @description Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`. */
-        readonly Flow: {
-            /**
-             * Format: uint64
-             * @description Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
-             *     its full length.
-             */
-            readonly window_bytes: number;
         };
         /** @description Allows a runtime to use capabilities of a device. Everything not granted is refused. */
         readonly Grant: {
@@ -2710,14 +2705,6 @@ export interface components {
          * @enum {string}
          */
         readonly MessageRole: "user" | "assistant" | "system" | "other";
-        /**
-         * @description Network access of commands. A lesser value is stricter.
-         *
-         *     - `none`: No network access.
-         *     - `full`: Unrestricted network access.
-         * @enum {string}
-         */
-        readonly Network: "none" | "full";
         /** @description A frame of an observation stream. */
         readonly ObservationFrame: components["schemas"]["ObservationFrameEvent"] | components["schemas"]["ObservationFrameDiagnostic"] | components["schemas"]["ObservationFrameControl"];
         /** @description A change of the stream itself. */
@@ -2931,6 +2918,15 @@ export interface components {
          * @enum {string}
          */
         readonly PlanStepState: "pending" | "inProgress" | "completed" | "other";
+        /**
+         * @description The policy decision on a request.
+         *
+         *     - `allowed`: Allowed by the grant.
+         *     - `approved`: Approved by a user.
+         *     - `blocked`: Blocked.
+         * @enum {string}
+         */
+        readonly PolicyDecision: "allowed" | "approved" | "blocked";
         /** @description A viewer of the worker. */
         readonly PresentViewer: {
             /**
@@ -3057,7 +3053,7 @@ export interface components {
             /** @description The method. */
             readonly method: string;
             /** @description Whether it was allowed. */
-            readonly policy_decision: components["schemas"]["Decision"];
+            readonly policy_decision: components["schemas"]["PolicyDecision"];
             /** @description The run, if known. */
             readonly run_id?: string;
             /**
@@ -3074,6 +3070,21 @@ export interface components {
             /** @description The path, if the subject is a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
+        /** @description The origin of a request. Forwarded unchanged. */
+        readonly RelayContext: {
+            /** @description The run. */
+            readonly run_id?: string | null;
+            /** @description The session. */
+            readonly session_id?: string | null;
+            /** @description Limits of this request, set by the relay server. The server discards limits that a runtime sends. */
+            readonly terms?: components["schemas"]["RequestLimits"] | null;
+            /** @description The tool call. */
+            readonly tool_call_id?: string | null;
+            /** @description The workspace. */
+            readonly workspace_id?: string | null;
+        } & {
+            readonly [key: string]: unknown;
+        };
         /** @description Error of a relay request. It never contains host paths, tokens or values of environment variables. */
         readonly RelayError: {
             /** @description Error code. */
@@ -3087,21 +3098,6 @@ export interface components {
             /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
-        /**
-         * @description State of a capability family or a resource.
-         *
-         *     - `starting`: Starting.
-         *     - `online`: Available.
-         *     - `offline`: Unavailable.
-         *     - `paused`: Paused.
-         *     - `degraded`: Available with restrictions.
-         *     - `permission_required`: Waiting for a permission.
-         *     - `revoked`: Access was revoked.
-         *     - `error`: Failed.
-         *     - `unknown`: A state that this version does not know. Treated as unavailable.
-         * @enum {string}
-         */
-        readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
         /** @description The response of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
             /** @description The newest entry of the audit log. */
@@ -3145,6 +3141,16 @@ export interface components {
             readonly scopeId: string;
             /** @description The hash of the approved tool: a changed tool of the same name needs a new approval. */
             readonly toolHash: components["schemas"]["Sha256"] | null;
+        };
+        /**
+         * @description Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
+         *     lends. A request without limits may use everything that was accepted.
+         */
+        readonly RequestLimits: {
+            /** @description Usable roots, with their effective modes. */
+            readonly roots: readonly components["schemas"]["Root"][];
+            /** @description Restrictions on shell commands; absent if commands are not allowed. */
+            readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
         /**
          * @description Outcome of a request.
@@ -3372,7 +3378,7 @@ export interface components {
         };
         readonly Sha256: string;
         /** @description Shell commands. */
-        readonly Shell: {
+        readonly ShellCapability: {
             /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /**
@@ -3386,7 +3392,7 @@ export interface components {
         /** @description Restrictions on shell commands. */
         readonly ShellGrant: {
             /** @description The approval that a command needs. */
-            readonly approval_policy: components["schemas"]["Approval"];
+            readonly approval_policy: components["schemas"]["ApprovalPolicy"];
             /** @description Directories in which commands may run; by default all granted roots. */
             readonly cwd?: readonly components["schemas"]["VirtualPath"][] | null;
             /**
@@ -3398,7 +3404,7 @@ export interface components {
              * @description Network access of commands.
              * @default none
              */
-            readonly network?: components["schemas"]["Network"];
+            readonly network?: components["schemas"]["CommandNetwork"];
             /**
              * Format: uint64
              * @description Maximum output of a command in bytes.
@@ -3496,20 +3502,14 @@ export interface components {
             /** @description A message for people. */
             readonly message: string;
         };
-        /** @description A family without further properties. */
-        readonly Switch: {
-            /** @description Whether the family is enabled. */
-            readonly enabled: boolean;
-        };
-        /**
-         * @description Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
-         *     lends. A request without limits may use everything that was accepted.
-         */
-        readonly Terms: {
-            /** @description Usable roots, with their effective modes. */
-            readonly roots: readonly components["schemas"]["Root"][];
-            /** @description Restrictions on shell commands; absent if commands are not allowed. */
-            readonly shell?: components["schemas"]["ShellGrant"] | null;
+        /** @description Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`. */
+        readonly StreamWindow: {
+            /**
+             * Format: uint64
+             * @description Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
+             *     its full length.
+             */
+            readonly window_bytes: number;
         };
         /** @description The response of `POST /api/tokens`. */
         readonly TokenCreated: {
@@ -3586,6 +3586,17 @@ export interface components {
             /** @description A title for people. */
             readonly title: string | null;
         };
+        /** @description Tools. */
+        readonly ToolCapability: {
+            /** @description Whether the family is enabled. */
+            readonly enabled: boolean;
+            /**
+             * Format: uint64
+             * @description Number of currently registered tools.
+             * @default 0
+             */
+            readonly tool_count?: number;
+        };
         /**
          * @description The kind of a tool.
          *
@@ -3633,17 +3644,6 @@ export interface components {
          * @enum {string}
          */
         readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
-        /** @description Tools. */
-        readonly Tools: {
-            /** @description Whether the family is enabled. */
-            readonly enabled: boolean;
-            /**
-             * Format: uint64
-             * @description Number of currently registered tools.
-             * @default 0
-             */
-            readonly tool_count?: number;
-        };
         /**
          * @description Why a turn ended.
          *

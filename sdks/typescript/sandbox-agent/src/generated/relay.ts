@@ -14,42 +14,66 @@ export interface components {
             /** @description Reason for aborting. */
             readonly reason?: string | null;
         };
-        /** @description The relay server's answer to a hello: payload of the event `relay.accepted`. */
-        readonly Accepted: {
-            /** @description The families that are offered, enabled and granted. A reader ignores families that it does not know. */
-            readonly accepted_capabilities: readonly components["schemas"]["Family"][];
-            /** @description The accepted roots with their effective modes. Absent if the peer does not report roots. */
-            readonly accepted_roots?: readonly components["schemas"]["Root"][] | null;
-            /** @description Identifies the connection. */
-            readonly connection_id: string;
-            /** @description Protocol extensions that both sides support. Neither side uses any other. */
-            readonly extensions?: readonly string[];
-            /** @description The server's stream window; absent if the server does not support stream credit. */
-            readonly flow?: components["schemas"]["Flow"] | null;
+        /** @description An element of the accessibility tree, with its children. */
+        readonly AccessibilityElement: {
             /**
-             * Format: date-time
-             * @description Current time of the relay server.
+             * @description Actions that the element supports.
+             * @default []
              */
-            readonly server_time: string;
+            readonly actions?: readonly string[];
+            /** @description Position and size, in screenshot pixels. */
+            readonly bounds?: components["schemas"]["ScreenRegion"] | null;
+            /** @description Child elements. */
+            readonly children?: readonly components["schemas"]["AccessibilityElement"][];
+            /** @description Purpose of the element. */
+            readonly description?: string | null;
+            /** @description Whether the element accepts input. */
+            readonly enabled?: boolean | null;
+            /** @description Whether the element has the keyboard focus. */
+            readonly focused?: boolean | null;
+            /** @description Identifies the element within its snapshot. */
+            readonly id: string;
+            /** @description Label next to the element. */
+            readonly label?: string | null;
+            /** @description Role of the element, such as `button`. */
+            readonly role: string;
+            /** @description Whether it is selected. */
+            readonly selected?: boolean | null;
+            /** @description Present if an action on the element should need approval, with the reason. */
+            readonly sensitive?: components["schemas"]["SensitiveSurface"] | null;
+            /** @description Title of the element. */
+            readonly title?: string | null;
+            /** @description Value of the element, such as its text. */
+            readonly value?: string | null;
         };
-        /** @description Parameters of `computer.act`. */
-        readonly Act: {
-            /** @description The action. */
-            readonly action: components["schemas"]["Action"];
-        };
-        /** @description Error codes of actions. */
-        readonly ActCode: "permission_missing" | "target_not_found" | "target_stale" | "app_unavailable" | "policy_blocked" | "user_paused" | "provider_error";
         /** @description Error of an action. */
-        readonly ActFault: {
+        readonly ActionError: {
             /** @description Error code. */
-            readonly code: components["schemas"]["ActCode"];
+            readonly code: components["schemas"]["ActionErrorCode"];
             /** @description Message for users and models. */
             readonly message: string;
             /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
+        /** @description Error codes of actions. */
+        readonly ActionErrorCode: "permission_missing" | "target_not_found" | "target_stale" | "app_unavailable" | "policy_blocked" | "user_paused" | "provider_error";
+        /** @description How an action was performed. */
+        readonly ActionExecution: {
+            /**
+             * Format: uint64
+             * @description Duration in milliseconds.
+             */
+            readonly duration_ms: number;
+            /** @description The way of acting. */
+            readonly strategy: components["schemas"]["ActionStrategy"];
+            /**
+             * @description Problems that did not prevent the action.
+             * @default []
+             */
+            readonly warnings?: readonly string[];
+        };
         /** @description Input of an action. */
-        readonly ActInput: {
+        readonly ActionInput: {
             /**
              * Format: double
              * @description Scroll distance to the right.
@@ -61,7 +85,7 @@ export interface components {
              */
             readonly delta_y?: number | null;
             /** @description Where a drag ends. */
-            readonly drag_to?: components["schemas"]["ActTarget"] | null;
+            readonly drag_to?: components["schemas"]["ActionTarget"] | null;
             /** @description Keys to press. */
             readonly keys?: readonly string[];
             /**
@@ -74,15 +98,20 @@ export interface components {
             /** @description Value to set. */
             readonly value?: string | null;
         };
+        /**
+         * @description Kind of action.
+         * @enum {string}
+         */
+        readonly ActionKind: "click" | "double_click" | "right_click" | "drag" | "scroll" | "type_text" | "press_key" | "hotkey" | "focus_app" | "focus_window" | "select_menu" | "set_value" | "wait" | "open_app" | "close_window";
         /** @description Options of an action. */
-        readonly ActOptions: {
+        readonly ActionOptions: {
             /**
              * @description Check the action without performing it.
              * @default false
              */
             readonly dry_run?: boolean;
             /** @description Preferred way of acting. */
-            readonly preferred_strategy?: components["schemas"]["Preference"] | null;
+            readonly preferred_strategy?: components["schemas"]["StrategyPreference"] | null;
             /**
              * @description Fail if the screen has changed since the snapshot.
              * @default false
@@ -95,11 +124,11 @@ export interface components {
             readonly wait_after_ms?: number | null;
         };
         /** @description Result of an action. */
-        readonly ActResult: {
+        readonly ActionResult: {
             /** @description Identifies the action. */
             readonly action_id: string;
             /** @description Snapshot taken after the action. */
-            readonly after_snapshot?: components["schemas"]["Snapshot"] | null;
+            readonly after_snapshot?: components["schemas"]["DesktopSnapshot"] | null;
             /**
              * @description Ids of artifacts that the action produced.
              * @default []
@@ -108,9 +137,9 @@ export interface components {
             /** @description The snapshot that the action was based on. */
             readonly before_snapshot_id?: string | null;
             /** @description Error of an action that was not performed. */
-            readonly error?: components["schemas"]["ActFault"] | null;
+            readonly error?: components["schemas"]["ActionError"] | null;
             /** @description How the action was performed. */
-            readonly execution?: components["schemas"]["Execution"] | null;
+            readonly execution?: components["schemas"]["ActionExecution"] | null;
             /** @description Details of the policy decision. */
             readonly policy?: {
                 readonly [key: string]: unknown;
@@ -118,14 +147,16 @@ export interface components {
             /** @description The provider that handled the action. */
             readonly provider_id?: string | null;
             /** @description Outcome. */
-            readonly status: components["schemas"]["ActStatus"];
+            readonly status: components["schemas"]["ActionStatus"];
             /** @description Summary in words. */
             readonly summary?: string | null;
         };
         /** @description Outcome of an action. */
-        readonly ActStatus: "succeeded" | "failed" | "blocked" | "requires_approval";
+        readonly ActionStatus: "succeeded" | "failed" | "blocked" | "requires_approval";
+        /** @description The way in which an action was performed. */
+        readonly ActionStrategy: "accessibility" | "coordinate" | "hybrid";
         /** @description The target of an action. */
-        readonly ActTarget: {
+        readonly ActionTarget: {
             /** @constant */
             readonly kind: "element";
             /** @description The element. */
@@ -155,93 +186,52 @@ export interface components {
         } | ({
             /** @constant */
             readonly kind: "window";
-        } & components["schemas"]["Window"]) | {
+        } & components["schemas"]["DesktopWindow"]) | {
             /** @constant */
             readonly kind: "menu_item";
             /** @description Titles from the menu down to the item. */
             readonly path: readonly string[];
         };
-        /** @description An action on the desktop. */
-        readonly Action: {
-            /** @description Input of the action. */
-            readonly input?: components["schemas"]["ActInput"] | null;
-            /** @description Kind of action. */
-            readonly kind: components["schemas"]["ActionKind"];
-            /** @description Options of the action. */
-            readonly options?: components["schemas"]["ActOptions"] | null;
-            /** @description The target of the action. */
-            readonly target?: components["schemas"]["ActTarget"] | null;
-        };
-        /**
-         * @description Kind of action.
-         * @enum {string}
-         */
-        readonly ActionKind: "click" | "double_click" | "right_click" | "drag" | "scroll" | "type_text" | "press_key" | "hotkey" | "focus_app" | "focus_window" | "select_menu" | "set_value" | "wait" | "open_app" | "close_window";
-        /** @description An application with windows. */
-        readonly App: {
-            /** @description Name of the application. */
-            readonly app_name?: string | null;
-        };
         /** @description The approval that an operation needs. A greater value is stricter. */
-        readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
-        /** @description One request to a device and its outcome. Fields beyond the requirement document are optional. */
-        readonly AuditEntry: {
-            /** @description Capability family of the method; absent for an unknown method. */
-            readonly capability?: components["schemas"]["Family"] | null;
-            /** @description The device. */
-            readonly client_id: components["schemas"]["ClientId"];
+        readonly ApprovalPolicy: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
+        /** @description A reserved upload. */
+        readonly ArtifactReservation: {
+            /** @description Identifies the artifact. */
+            readonly artifact_id: string;
             /**
-             * Format: date-time
-             * @description Time of the response; absent if there was none.
+             * @description Headers for the upload request. One of them holds a secret token.
+             * @default {}
              */
-            readonly completed_at?: string | null;
-            /** @description The connection that carried the request. */
-            readonly connection_id: string;
-            /** @description Error code of a failed request. This field and all below are additions to the requirement document. */
-            readonly error?: components["schemas"]["Code"] | null;
-            /** @description Hash of this entry without this field. */
-            readonly hash?: components["schemas"]["Sha256"] | null;
-            /** @description Identifies the entry. */
-            readonly id: string;
-            /** @description Requested method. */
-            readonly method: string;
-            /** @description The policy decision. */
-            readonly policy_decision: components["schemas"]["Decision"];
-            /** @description `hash` of the previous entry; absent in the first. */
-            readonly prev_hash?: components["schemas"]["Sha256"] | null;
-            /** @description The root, for a file request. */
-            readonly root_id?: components["schemas"]["RootId"] | null;
-            /** @description The run for which the request was made. */
+            readonly headers?: {
+                readonly [key: string]: string;
+            };
+            /** @description URL to which the content is uploaded. */
+            readonly upload_url: string;
+        };
+        /** @description Payload of the event `artifact.uploaded`: an artifact is available. */
+        readonly ArtifactUploaded: {
+            /** @description Identifies the artifact. */
+            readonly artifact_id: string;
+            /** @description Kind of artifact, such as `screenshot`. */
+            readonly kind?: string | null;
+            /** @description MIME type of the content. */
+            readonly mime_type?: string | null;
+            /** @description The run that the artifact belongs to. */
             readonly run_id?: string | null;
+            /** @description SHA-256 of the content. */
+            readonly sha256?: components["schemas"]["Sha256"] | null;
             /**
              * Format: uint64
-             * @description Position in the hash chain, from 1.
+             * @description Size of the content in bytes.
              */
-            readonly seq?: number | null;
-            /** @description The session for which the request was made. */
-            readonly session_id?: string | null;
-            /**
-             * Format: date-time
-             * @description Time at which the request arrived.
-             */
-            readonly started_at: string;
-            /** @description Outcome; absent if there was no response. */
-            readonly status?: components["schemas"]["RequestStatus"] | null;
-            /** @description Short description of the parameters, without contents and secrets. */
-            readonly summary?: {
-                readonly [key: string]: unknown;
-            };
-            /** @description The tool call for which the request was made. */
-            readonly tool_call_id?: string | null;
-            /** @description The path, for a file request. */
-            readonly virtual_path?: components["schemas"]["VirtualPath"] | null;
+            readonly size_bytes?: number | null;
         };
-        /** @description A ping, or the pong that repeats its fields. */
-        readonly Beat: {
-            /** @description Identifies the ping. */
-            readonly id: string;
-            /** @description Time of the ping by the clock of its sender. Stays a string so that the pong repeats it byte for byte. */
-            readonly ts: string;
+        /** @description State of a capability family or a resource. */
+        readonly Availability: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
+        /** @description A family without further properties. */
+        readonly BasicCapability: {
+            /** @description Whether the family is enabled. */
+            readonly enabled: boolean;
         };
         /** @description Binds an environment to a device: the roots and capability families that it uses. */
         readonly Binding: {
@@ -275,18 +265,18 @@ export interface components {
             /** @description Name of the tool. */
             readonly name: components["schemas"]["ToolName"];
         };
-        /** @description Cancels a request. */
-        readonly Cancel: {
-            /** @description Id of the request. */
-            readonly id: string;
-            /** @description Reason for the cancellation, such as `user_cancelled`. */
-            readonly reason?: string | null;
-        };
         /** @description Parameters of `shell.cancel`: stops a command. */
         readonly CancelCommand: {
             /** @description Id of the command. */
             readonly command_id: string;
             /** @description Reason for the cancellation. */
+            readonly reason?: string | null;
+        };
+        /** @description Cancels a request. */
+        readonly CancelFrame: {
+            /** @description Id of the request. */
+            readonly id: string;
+            /** @description Reason for the cancellation, such as `user_cancelled`. */
             readonly reason?: string | null;
         };
         /** @description Parameters of `tool.cancel`. */
@@ -312,25 +302,14 @@ export interface components {
             /** @description The family. */
             readonly capability: components["schemas"]["Family"];
             /** @description The new state. */
-            readonly state: components["schemas"]["RelayState"];
+            readonly state: components["schemas"]["Availability"];
         };
         /** @description Case sensitivity of a search. */
-        readonly Case: "sensitive" | "insensitive" | "smart";
-        /** @description A change of a file or directory. */
-        readonly Change: {
-            /** @description Kind of change. */
-            readonly kind: components["schemas"]["ChangeKind"];
-            /** @description Previous path, after a rename. */
-            readonly old_path?: components["schemas"]["RelayPath"] | null;
-            /** @description Path of the file or directory. */
-            readonly path: components["schemas"]["RelayPath"];
-            /** @description The root. */
-            readonly root_id: components["schemas"]["RootId"];
-            /**
-             * Format: date-time
-             * @description Time of the change.
-             */
-            readonly ts: string;
+        readonly CaseSensitivity: "sensitive" | "insensitive" | "smart";
+        /** @description Parameters of `computer.pause`, `computer.resume`, `computer.takeover` and `computer.release`. */
+        readonly ChangeControl: {
+            /** @description Reason for the change. */
+            readonly reason?: string | null;
         };
         /** @description Kind of file change. */
         readonly ChangeKind: "created" | "modified" | "deleted" | "renamed" | "unknown";
@@ -351,226 +330,10 @@ export interface components {
             /** @description Close the standard input after these bytes. */
             readonly eof?: boolean;
         };
-        /** @description Whether a command is running. */
-        readonly CommandState: "running" | "exited" | "killed" | "lost";
-        /** @description Status of a command. */
-        readonly CommandStatus: {
-            /**
-             * Format: int32
-             * @description Exit code of an ended command.
-             */
-            readonly exit_code?: number | null;
-            /** @description Output since the previous `shell.status`. */
-            readonly output?: readonly components["schemas"]["Output"][];
-            /** @description Whether output was lost. */
-            readonly output_truncated: boolean;
-            /**
-             * Format: date-time
-             * @description Start time.
-             */
-            readonly started_at: string;
-            /** @description Whether the command is running. */
-            readonly state: components["schemas"]["CommandState"];
-        };
-        /** @description Parameters of `artifact.complete`: completes an upload. */
-        readonly CompleteArtifact: {
-            /** @description Identifies the artifact. */
-            readonly artifact_id: string;
-            /** @description SHA-256 of the content. */
-            readonly sha256: components["schemas"]["Sha256"];
-            /**
-             * Format: uint64
-             * @description Size of the content in bytes.
-             */
-            readonly size_bytes: number;
-        };
-        /** @description Desktop control. */
-        readonly Computer: {
-            /**
-             * @description Whether the accessibility tree can be read.
-             * @default false
-             */
-            readonly accessibility_tree?: boolean;
-            /**
-             * @description Whether actions can address a screen position.
-             * @default false
-             */
-            readonly coordinate_input?: boolean;
-            /** @description Whether the family is enabled. */
-            readonly enabled: boolean;
-            /** @description `linux`, `macos` or `windows`. */
-            readonly platform: string;
-            /**
-             * @description Whether screenshots are supported.
-             * @default false
-             */
-            readonly screenshots?: boolean;
-            /**
-             * @description Whether actions can address an element of the accessibility tree.
-             * @default false
-             */
-            readonly semantic_actions?: boolean;
-        };
-        /** @description State of the desktop. */
-        readonly ComputerStatus: {
-            /** @description Name of the foreground application. */
-            readonly active_app?: string | null;
-            /** @description Title of the foreground window. */
-            readonly active_window?: string | null;
-            /**
-             * @description Permissions of the operating system that desktop control needs.
-             * @default []
-             */
-            readonly permissions?: readonly components["schemas"]["Permission"][];
-            /** @description `linux`, `macos` or `windows`. */
-            readonly platform: string;
-            /** @description Whether the desktop is available, and who controls it. */
-            readonly state: components["schemas"]["Control"];
-        };
-        /** @description The origin of a request. Forwarded unchanged. */
-        readonly Context: {
-            /** @description The run. */
-            readonly run_id?: string | null;
-            /** @description The session. */
-            readonly session_id?: string | null;
-            /** @description Limits of this request, set by the relay server. The server discards limits that a runtime sends. */
-            readonly terms?: components["schemas"]["Terms"] | null;
-            /** @description The tool call. */
-            readonly tool_call_id?: string | null;
-            /** @description The workspace. */
-            readonly workspace_id?: string | null;
-        } & {
-            readonly [key: string]: unknown;
-        };
-        /** @description Whether the desktop is available, and who controls it. */
-        readonly Control: "ready" | "disabled" | "permission_required" | "starting" | "active" | "paused" | "user_takeover" | "errored";
-        /** @description New state of the desktop. */
-        readonly ControlState: {
-            /** @description Whether the desktop is available, and who controls it. */
-            readonly state: components["schemas"]["Control"];
-        };
-        /** @description Whether a file may or must exist before a write. */
-        readonly CreateMode: "always" | "new" | "existing";
-        /** @description Parameters of `resource.create`. */
-        readonly CreateResource: {
-            /** @description Kind of resource. */
-            readonly kind: string;
-            /**
-             * @description Options of the provider.
-             * @default {}
-             */
-            readonly options?: {
-                readonly [key: string]: unknown;
-            };
-            /** @description The run that owns the resource. The resource is disposed when the run ends. */
-            readonly run_id?: string | null;
-        };
-        /** @description Additional credit for a stream. */
-        readonly Credit: {
-            /**
-             * Format: uint64
-             * @description Additional bytes of stream messages that the peer may send. Each message counts with its full length.
-             */
-            readonly bytes: number;
-            /** @description The request that the stream belongs to. */
-            readonly id: string;
-        };
-        /** @description Pointer position, in screenshot pixels. */
-        readonly Cursor: {
-            /**
-             * Format: double
-             * @description Distance from the left edge.
-             */
-            readonly x: number;
-            /**
-             * Format: double
-             * @description Distance from the upper edge.
-             */
-            readonly y: number;
-        };
-        /** @description The policy decision on a request. */
-        readonly Decision: "allowed" | "approved" | "blocked";
-        /** @description Parameters of `file.delete`. */
-        readonly DeleteFile: {
-            /** @description Path of the file or directory. The root itself cannot be deleted. */
-            readonly path: components["schemas"]["RelayPath"];
-            /** @description Delete a directory with everything in it. */
-            readonly recursive?: boolean;
-            /** @description The root. */
-            readonly root_id: components["schemas"]["RootId"];
-        };
-        /** @description Result of `file.delete`. */
-        readonly Deleted: {
-            /** @description Whether there was anything to delete. */
-            readonly deleted: boolean;
-        };
-        /** @description The capabilities that a device offers. An absent family is not offered. */
-        readonly DeviceCapabilities: {
-            /** @description Artifact uploads. */
-            readonly artifacts?: components["schemas"]["Switch"] | null;
-            /** @description Desktop control. */
-            readonly computer?: components["schemas"]["Computer"] | null;
-            /** @description Protocol extensions that the device supports, such as `file.move`. */
-            readonly extensions?: readonly string[];
-            /** @description Files: the roots that the device lends. */
-            readonly fileops?: components["schemas"]["Fileops"] | null;
-            /** @description The device's stream window; absent if the device does not support stream credit. */
-            readonly flow?: components["schemas"]["Flow"] | null;
-            /** @description Provider objects that outlive a request. */
-            readonly resources?: components["schemas"]["Switch"] | null;
-            /** @description Shell commands. */
-            readonly shell?: components["schemas"]["Shell"] | null;
-            /** @description Tools. */
-            readonly tools?: components["schemas"]["Tools"] | null;
-        };
-        /** @description Result of `file.mkdir`. */
-        readonly DirMade: {
-            /** @description Whether the directory was created; `false` if it existed already. */
-            readonly created: boolean;
-        };
-        /** @description An element of the accessibility tree, with its children. */
-        readonly Element: {
-            /**
-             * @description Actions that the element supports.
-             * @default []
-             */
-            readonly actions?: readonly string[];
-            /** @description Position and size, in screenshot pixels. */
-            readonly bounds?: components["schemas"]["Region"] | null;
-            /** @description Child elements. */
-            readonly children?: readonly components["schemas"]["Element"][];
-            /** @description Purpose of the element. */
-            readonly description?: string | null;
-            /** @description Whether the element accepts input. */
-            readonly enabled?: boolean | null;
-            /** @description Whether the element has the keyboard focus. */
-            readonly focused?: boolean | null;
-            /** @description Identifies the element within its snapshot. */
-            readonly id: string;
-            /** @description Label next to the element. */
-            readonly label?: string | null;
-            /** @description Role of the element, such as `button`. */
-            readonly role: string;
-            /** @description Whether it is selected. */
-            readonly selected?: boolean | null;
-            /** @description Present if an action on the element should need approval, with the reason. */
-            readonly sensitive?: components["schemas"]["Sensitive"] | null;
-            /** @description Title of the element. */
-            readonly title?: string | null;
-            /** @description Value of the element, such as its text. */
-            readonly value?: string | null;
-        };
-        /** @description Refers to an element of a snapshot. */
-        readonly ElementRef: {
-            /** @description The element. */
-            readonly element_id: string;
-            /** @description The snapshot. */
-            readonly snapshot_id: string;
-        };
-        /** @description Encoding of bytes in a JSON string. */
-        readonly Encoding: "utf-8" | "base64";
+        /** @description Network access of commands. A lesser value is stricter. */
+        readonly CommandNetwork: "none" | "full";
         /** @description Result of `shell.start`: the command has ended or, in the background, started. */
-        readonly Ended: {
+        readonly CommandOutcome: {
             /**
              * Format: uint64
              * @description Output produced, in bytes.
@@ -598,63 +361,226 @@ export interface components {
             /** @description Whether output was cut at a limit. */
             readonly truncated?: boolean | null;
         };
-        /** @description An entry of a directory. */
-        readonly Entry: {
-            /** @description Kind of entry. */
-            readonly kind: components["schemas"]["EntryKind"];
+        /** @description The command has started: `data` of its first `status` stream frame. */
+        readonly CommandStarted: {
+            /** @description Id of the command. */
+            readonly command_id: string;
+        };
+        /** @description Whether a command is running. */
+        readonly CommandState: "running" | "exited" | "killed" | "lost";
+        /** @description Status of a command. */
+        readonly CommandStatus: {
+            /**
+             * Format: int32
+             * @description Exit code of an ended command.
+             */
+            readonly exit_code?: number | null;
+            /** @description Output since the previous `shell.status`. */
+            readonly output?: readonly components["schemas"]["OutputChunk"][];
+            /** @description Whether output was lost. */
+            readonly output_truncated: boolean;
             /**
              * Format: date-time
-             * @description Modification time.
+             * @description Start time.
              */
-            readonly mtime?: string | null;
-            /** @description Name of the entry. In a recursive listing, its path relative to the listed directory. */
-            readonly name: string;
+            readonly started_at: string;
+            /** @description Whether the command is running. */
+            readonly state: components["schemas"]["CommandState"];
+        };
+        /** @description Parameters of `artifact.complete`: completes an upload. */
+        readonly CompleteArtifact: {
+            /** @description Identifies the artifact. */
+            readonly artifact_id: string;
+            /** @description SHA-256 of the content. */
+            readonly sha256: components["schemas"]["Sha256"];
             /**
              * Format: uint64
-             * @description Size in bytes.
+             * @description Size of the content in bytes.
              */
-            readonly size_bytes?: number | null;
+            readonly size_bytes: number;
         };
+        /** @description Desktop control. */
+        readonly ComputerCapability: {
+            /**
+             * @description Whether the accessibility tree can be read.
+             * @default false
+             */
+            readonly accessibility_tree?: boolean;
+            /**
+             * @description Whether actions can address a screen position.
+             * @default false
+             */
+            readonly coordinate_input?: boolean;
+            /** @description Whether the family is enabled. */
+            readonly enabled: boolean;
+            /** @description `linux`, `macos` or `windows`. */
+            readonly platform: string;
+            /**
+             * @description Whether screenshots are supported.
+             * @default false
+             */
+            readonly screenshots?: boolean;
+            /**
+             * @description Whether actions can address an element of the accessibility tree.
+             * @default false
+             */
+            readonly semantic_actions?: boolean;
+        };
+        /** @description New state of the desktop. */
+        readonly ControlState: {
+            /** @description Whether the desktop is available, and who controls it. */
+            readonly state: components["schemas"]["DesktopControl"];
+        };
+        /** @description Whether a file may or must exist before a write. */
+        readonly CreateMode: "always" | "new" | "existing";
+        /** @description Parameters of `resource.create`. */
+        readonly CreateResource: {
+            /** @description Kind of resource. */
+            readonly kind: string;
+            /**
+             * @description Options of the provider.
+             * @default {}
+             */
+            readonly options?: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The run that owns the resource. The resource is disposed when the run ends. */
+            readonly run_id?: string | null;
+        };
+        /** @description Parameters of `file.delete`. */
+        readonly DeleteFile: {
+            /** @description Path of the file or directory. The root itself cannot be deleted. */
+            readonly path: components["schemas"]["RelayPath"];
+            /** @description Delete a directory with everything in it. */
+            readonly recursive?: boolean;
+            /** @description The root. */
+            readonly root_id: components["schemas"]["RootId"];
+        };
+        /** @description Result of `file.delete`. */
+        readonly DeleteFileResult: {
+            /** @description Whether there was anything to delete. */
+            readonly deleted: boolean;
+        };
+        /** @description An action on the desktop. */
+        readonly DesktopAction: {
+            /** @description Input of the action. */
+            readonly input?: components["schemas"]["ActionInput"] | null;
+            /** @description Kind of action. */
+            readonly kind: components["schemas"]["ActionKind"];
+            /** @description Options of the action. */
+            readonly options?: components["schemas"]["ActionOptions"] | null;
+            /** @description The target of the action. */
+            readonly target?: components["schemas"]["ActionTarget"] | null;
+        };
+        /** @description An application with windows. */
+        readonly DesktopApp: {
+            /** @description Name of the application. */
+            readonly app_name?: string | null;
+        };
+        /** @description Whether the desktop is available, and who controls it. */
+        readonly DesktopControl: "ready" | "disabled" | "permission_required" | "starting" | "active" | "paused" | "user_takeover" | "errored";
+        /** @description A permission that the operating system requests from the owner. */
+        readonly DesktopPermission: {
+            /** @description Name of the permission, such as `screen`. */
+            readonly name: string;
+            /** @description `granted`, or the reason why it is missing. */
+            readonly state: string;
+        };
+        /** @description A snapshot of the desktop. Element ids are valid only within it. */
+        readonly DesktopSnapshot: {
+            /** @description The artifact with the accessibility tree. */
+            readonly accessibility_tree_artifact_id?: string | null;
+            /** @description The foreground application. */
+            readonly active_app?: components["schemas"]["DesktopApp"] | null;
+            /** @description The foreground window. */
+            readonly active_window?: components["schemas"]["DesktopWindow"] | null;
+            /**
+             * Format: date-time
+             * @description Time of the snapshot.
+             */
+            readonly created_at: string;
+            /** @description Pointer position. */
+            readonly cursor?: components["schemas"]["PointerPosition"] | null;
+            /** @description The provider that took the snapshot. */
+            readonly provider_id?: string | null;
+            /** @description The screenshot. */
+            readonly screenshot?: components["schemas"]["Screenshot"] | null;
+            /** @description Identifies the snapshot. */
+            readonly snapshot_id: string;
+            /** @description Summary in words. */
+            readonly summary?: string | null;
+            /** @description The captured part of the desktop. */
+            readonly target?: components["schemas"]["SnapshotTarget"] | null;
+            /**
+             * @description Problems that did not prevent the snapshot.
+             * @default []
+             */
+            readonly warnings?: readonly string[];
+        };
+        /** @description State of the desktop. */
+        readonly DesktopStatus: {
+            /** @description Name of the foreground application. */
+            readonly active_app?: string | null;
+            /** @description Title of the foreground window. */
+            readonly active_window?: string | null;
+            /**
+             * @description Permissions of the operating system that desktop control needs.
+             * @default []
+             */
+            readonly permissions?: readonly components["schemas"]["DesktopPermission"][];
+            /** @description `linux`, `macos` or `windows`. */
+            readonly platform: string;
+            /** @description Whether the desktop is available, and who controls it. */
+            readonly state: components["schemas"]["DesktopControl"];
+        };
+        /** @description Identifies a window. One of the fields is enough. */
+        readonly DesktopWindow: {
+            /** @description Name of its application. */
+            readonly app_name?: string | null;
+            /** @description Title of the window. */
+            readonly title?: string | null;
+            /** @description Id of the window. */
+            readonly window_id?: string | null;
+        };
+        /** @description The capabilities that a device offers. An absent family is not offered. */
+        readonly DeviceCapabilities: {
+            /** @description Artifact uploads. */
+            readonly artifacts?: components["schemas"]["BasicCapability"] | null;
+            /** @description Desktop control. */
+            readonly computer?: components["schemas"]["ComputerCapability"] | null;
+            /** @description Protocol extensions that the device supports, such as `file.move`. */
+            readonly extensions?: readonly string[];
+            /** @description Files: the roots that the device lends. */
+            readonly fileops?: components["schemas"]["FileCapability"] | null;
+            /** @description The device's stream window; absent if the device does not support stream credit. */
+            readonly flow?: components["schemas"]["StreamWindow"] | null;
+            /** @description Provider objects that outlive a request. */
+            readonly resources?: components["schemas"]["BasicCapability"] | null;
+            /** @description Shell commands. */
+            readonly shell?: components["schemas"]["ShellCapability"] | null;
+            /** @description Tools. */
+            readonly tools?: components["schemas"]["ToolCapability"] | null;
+        };
+        /** @description Entries of a directory. */
+        readonly DirectoryListing: {
+            /** @description The entries. */
+            readonly entries: readonly components["schemas"]["ListedFile"][];
+            /** @description Token for the next page; absent on the last one. */
+            readonly next_page?: string | null;
+        };
+        /** @description Refers to an element of a snapshot. */
+        readonly ElementRef: {
+            /** @description The element. */
+            readonly element_id: string;
+            /** @description The snapshot. */
+            readonly snapshot_id: string;
+        };
+        /** @description An empty object. */
+        readonly EmptyObject: Record<string, unknown>;
+        /** @description Encoding of bytes in a JSON string. */
+        readonly Encoding: "utf-8" | "base64";
         /** @description Kind of directory entry. */
         readonly EntryKind: "file" | "dir" | "symlink" | "other";
-        /** @description The known events. */
-        readonly Event: {
-            /** @constant */
-            readonly event: "relay.accepted";
-            readonly payload: components["schemas"]["Accepted"];
-        } | {
-            /** @constant */
-            readonly event: "capability.updated";
-            readonly payload: components["schemas"]["CapabilityUpdated"];
-        } | {
-            /** @constant */
-            readonly event: "provider.paused";
-            readonly payload: components["schemas"]["Pause"];
-        } | {
-            /** @constant */
-            readonly event: "provider.resumed";
-            readonly payload: components["schemas"]["Pause"];
-        } | {
-            /** @constant */
-            readonly event: "artifact.uploaded";
-            readonly payload: components["schemas"]["Uploaded"];
-        } | {
-            /** @constant */
-            readonly event: "tool.registered";
-            readonly payload: components["schemas"]["ToolList"];
-        } | {
-            /** @constant */
-            readonly event: "tool.unregistered";
-            readonly payload: components["schemas"]["Unregistration"];
-        } | {
-            /** @constant */
-            readonly event: "resource.updated";
-            readonly payload: components["schemas"]["ResourceUpdated"];
-        } | {
-            /** @constant */
-            readonly event: "stream.credit";
-            readonly payload: components["schemas"]["Credit"];
-        };
         /** @description An event. It has no response. */
         readonly EventFrame: {
             /** @description Event name, such as `relay.accepted`. */
@@ -665,23 +591,18 @@ export interface components {
              */
             readonly payload?: unknown;
         };
-        /** @description How an action was performed. */
-        readonly Execution: {
-            /**
-             * Format: uint64
-             * @description Duration in milliseconds.
-             */
-            readonly duration_ms: number;
-            /** @description The way of acting. */
-            readonly strategy: components["schemas"]["Strategy"];
-            /**
-             * @description Problems that did not prevent the action.
-             * @default []
-             */
-            readonly warnings?: readonly string[];
-        };
         /** @description A group of methods that is offered, granted and accepted as a whole. The name `browser` is reserved. */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
+        /** @description File access. */
+        readonly FileCapability: {
+            /** @description Whether the family is enabled. */
+            readonly enabled: boolean;
+            /**
+             * @description Roots that the device offers.
+             * @default []
+             */
+            readonly roots?: readonly components["schemas"]["OfferedRoot"][];
+        };
         /** @description Content of a file, or a part of it. */
         readonly FileContent: {
             /** @description The bytes in the given encoding; empty if they follow the response in a binary message. */
@@ -698,13 +619,6 @@ export interface components {
              * @description Size of the whole file.
              */
             readonly size_bytes?: number | null;
-        };
-        /** @description Entries of a directory. */
-        readonly FileList: {
-            /** @description The entries. */
-            readonly entries: readonly components["schemas"]["Entry"][];
-            /** @description Token for the next page; absent on the last one. */
-            readonly next_page?: string | null;
         };
         /** @description Metadata of a file or directory. */
         readonly FileStat: {
@@ -732,25 +646,6 @@ export interface components {
              */
             readonly size_bytes: number;
         };
-        /** @description File access. */
-        readonly Fileops: {
-            /** @description Whether the family is enabled. */
-            readonly enabled: boolean;
-            /**
-             * @description Roots that the device offers.
-             * @default []
-             */
-            readonly roots?: readonly components["schemas"]["OfferedRoot"][];
-        };
-        /** @description Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`. */
-        readonly Flow: {
-            /**
-             * Format: uint64
-             * @description Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
-             *     its full length.
-             */
-            readonly window_bytes: number;
-        };
         /** @description One message of a relay connection, in either direction. */
         readonly Frame: ({
             /** @constant */
@@ -770,13 +665,13 @@ export interface components {
         } & components["schemas"]["StreamFrame"]) | ({
             /** @constant */
             readonly type: "cancel";
-        } & components["schemas"]["Cancel"]) | ({
+        } & components["schemas"]["CancelFrame"]) | ({
             /** @constant */
             readonly type: "ping";
-        } & components["schemas"]["Beat"]) | ({
+        } & components["schemas"]["PingFrame"]) | ({
             /** @constant */
             readonly type: "pong";
-        } & components["schemas"]["Beat"]);
+        } & components["schemas"]["PingFrame"]);
         /** @description Allows a runtime to use capabilities of a device. Everything not granted is refused. */
         readonly Grant: {
             /** @description The granted capability families. */
@@ -800,7 +695,7 @@ export interface components {
             /** @description The workspace or space that the grant is limited to. */
             readonly scope_id?: string | null;
         };
-        /** @description Identity and capabilities of a device, not validated yet. [`check`](Self::check) turns it into an [`Offer`]. */
+        /** @description Identity and capabilities of a device, not validated yet. [`check`](Self::check) turns it into a [`DeviceOffer`]. */
         readonly Hello: {
             /**
              * @description The offered capabilities.
@@ -867,8 +762,25 @@ export interface components {
             /** @description List only resources of this kind. */
             readonly kind?: string | null;
         };
+        /** @description An entry of a directory. */
+        readonly ListedFile: {
+            /** @description Kind of entry. */
+            readonly kind: components["schemas"]["EntryKind"];
+            /**
+             * Format: date-time
+             * @description Modification time.
+             */
+            readonly mtime?: string | null;
+            /** @description Name of the entry. In a recursive listing, its path relative to the listed directory. */
+            readonly name: string;
+            /**
+             * Format: uint64
+             * @description Size in bytes.
+             */
+            readonly size_bytes?: number | null;
+        };
         /** @description Parameters of `file.mkdir`. */
-        readonly MakeDir: {
+        readonly MakeDirectory: {
             /** @description Create missing parent directories, and accept that the directory exists already. */
             readonly parents?: boolean;
             /** @description Path of the directory. */
@@ -876,36 +788,16 @@ export interface components {
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description A matching line. */
-        readonly Match: {
-            /** @description Context lines after the match. */
-            readonly after?: readonly string[];
-            /** @description Context lines before the match. */
-            readonly before?: readonly string[];
-            /**
-             * Format: uint64
-             * @description Byte position of the match in the line, from 1.
-             */
-            readonly column?: number | null;
-            /**
-             * Format: uint64
-             * @description Line number, from 1.
-             */
-            readonly line: number;
-            /** @description Path of the file below the root. */
-            readonly path: components["schemas"]["RelayPath"];
-            /** @description The matching line. */
-            readonly text: string;
+        /** @description Result of `file.mkdir`. */
+        readonly MakeDirectoryResult: {
+            /** @description Whether the directory was created; `false` if it existed already. */
+            readonly created: boolean;
         };
         /** @description Matches found since the previous batch: `data` of a `progress` stream frame. */
         readonly MatchBatch: {
             /** @description The matches. */
-            readonly matches: readonly components["schemas"]["Match"][];
+            readonly matches: readonly components["schemas"]["SearchMatch"][];
         };
-        /** @description Network access of commands. A lesser value is stricter. */
-        readonly Network: "none" | "full";
-        /** @description An empty object. */
-        readonly Nothing: Record<string, unknown>;
         /** @description A root as the device describes it, not validated yet. */
         readonly OfferedRoot: {
             /** @description Display name, chosen by the owner of the device. */
@@ -918,7 +810,7 @@ export interface components {
             readonly virtual_path: string;
         };
         /** @description A piece of output. */
-        readonly Output: {
+        readonly OutputChunk: {
             /** @description The bytes in the given encoding. */
             readonly data: string;
             /** @description Encoding of `data`; UTF-8 text by default. */
@@ -926,20 +818,38 @@ export interface components {
             /** @description `stdout` or `stderr`. */
             readonly event: string;
         };
+        /** @description Parameters of `computer.act`. */
+        readonly PerformAction: {
+            /** @description The action. */
+            readonly action: components["schemas"]["DesktopAction"];
+        };
+        /** @description A ping, or the pong that repeats its fields. */
+        readonly PingFrame: {
+            /** @description Identifies the ping. */
+            readonly id: string;
+            /** @description Time of the ping by the clock of its sender. Stays a string so that the pong repeats it byte for byte. */
+            readonly ts: string;
+        };
+        /** @description Pointer position, in screenshot pixels. */
+        readonly PointerPosition: {
+            /**
+             * Format: double
+             * @description Distance from the left edge.
+             */
+            readonly x: number;
+            /**
+             * Format: double
+             * @description Distance from the upper edge.
+             */
+            readonly y: number;
+        };
+        /** @description The policy decision on a request. */
+        readonly PolicyDecision: "allowed" | "approved" | "blocked";
         /** @description A provider was paused or resumed. */
-        readonly Pause: {
+        readonly ProviderPauseChanged: {
             /** @description Reason for the change. */
             readonly reason?: string | null;
         };
-        /** @description A permission that the operating system requests from the owner. */
-        readonly Permission: {
-            /** @description Name of the permission, such as `screen`. */
-            readonly name: string;
-            /** @description `granted`, or the reason why it is missing. */
-            readonly state: string;
-        };
-        /** @description Preferred way of acting. */
-        readonly Preference: "semantic" | "coordinate" | "auto";
         /** @description Encoding of file content that is read. */
         readonly ReadEncoding: "utf-8" | "base64" | "binary";
         /** @description Parameters of `file.read`. */
@@ -964,55 +874,99 @@ export interface components {
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description Upload progress. */
-        readonly Received: {
-            /**
-             * Format: uint64
-             * @description Number of bytes received so far.
-             */
-            readonly received_bytes: number;
-        };
         /** @description How much of the content is redacted. */
-        readonly Redaction: "default" | "strict" | "off";
-        /** @description A rectangle, in pixels. */
-        readonly Region: {
-            /**
-             * Format: double
-             * @description Height.
-             */
-            readonly height: number;
-            /**
-             * Format: double
-             * @description Width.
-             */
-            readonly width: number;
-            /**
-             * Format: double
-             * @description Left edge.
-             */
-            readonly x: number;
-            /**
-             * Format: double
-             * @description Upper edge.
-             */
-            readonly y: number;
-        };
-        /** @description Result of `tool.register`. */
-        readonly Registered: {
-            /** @description Names of the registered tools. */
-            readonly registered: readonly components["schemas"]["ToolName"][];
-            /**
-             * @description Tools that were not registered.
-             * @default []
-             */
-            readonly rejected?: readonly components["schemas"]["Rejected"][];
-        };
+        readonly RedactionLevel: "default" | "strict" | "off";
         /** @description A tool that was not registered. */
-        readonly Rejected: {
+        readonly RejectedTool: {
             /** @description Name of the tool, possibly invalid. */
             readonly name: string;
             /** @description Reason for the rejection. */
             readonly reason: string;
+        };
+        /** @description The relay server's answer to a hello: payload of the event `relay.accepted`. */
+        readonly RelayAccepted: {
+            /** @description The families that are offered, enabled and granted. A reader ignores families that it does not know. */
+            readonly accepted_capabilities: readonly components["schemas"]["Family"][];
+            /** @description The accepted roots with their effective modes. Absent if the peer does not report roots. */
+            readonly accepted_roots?: readonly components["schemas"]["Root"][] | null;
+            /** @description Identifies the connection. */
+            readonly connection_id: string;
+            /** @description Protocol extensions that both sides support. Neither side uses any other. */
+            readonly extensions?: readonly string[];
+            /** @description The server's stream window; absent if the server does not support stream credit. */
+            readonly flow?: components["schemas"]["StreamWindow"] | null;
+            /**
+             * Format: date-time
+             * @description Current time of the relay server.
+             */
+            readonly server_time: string;
+        };
+        /** @description One request to a device and its outcome. Fields beyond the requirement document are optional. */
+        readonly RelayAuditEntry: {
+            /** @description Capability family of the method; absent for an unknown method. */
+            readonly capability?: components["schemas"]["Family"] | null;
+            /** @description The device. */
+            readonly client_id: components["schemas"]["ClientId"];
+            /**
+             * Format: date-time
+             * @description Time of the response; absent if there was none.
+             */
+            readonly completed_at?: string | null;
+            /** @description The connection that carried the request. */
+            readonly connection_id: string;
+            /** @description Error code of a failed request. This field and all below are additions to the requirement document. */
+            readonly error?: components["schemas"]["Code"] | null;
+            /** @description Hash of this entry without this field. */
+            readonly hash?: components["schemas"]["Sha256"] | null;
+            /** @description Identifies the entry. */
+            readonly id: string;
+            /** @description Requested method. */
+            readonly method: string;
+            /** @description The policy decision. */
+            readonly policy_decision: components["schemas"]["PolicyDecision"];
+            /** @description `hash` of the previous entry; absent in the first. */
+            readonly prev_hash?: components["schemas"]["Sha256"] | null;
+            /** @description The root, for a file request. */
+            readonly root_id?: components["schemas"]["RootId"] | null;
+            /** @description The run for which the request was made. */
+            readonly run_id?: string | null;
+            /**
+             * Format: uint64
+             * @description Position in the hash chain, from 1.
+             */
+            readonly seq?: number | null;
+            /** @description The session for which the request was made. */
+            readonly session_id?: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which the request arrived.
+             */
+            readonly started_at: string;
+            /** @description Outcome; absent if there was no response. */
+            readonly status?: components["schemas"]["RequestStatus"] | null;
+            /** @description Short description of the parameters, without contents and secrets. */
+            readonly summary?: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The tool call for which the request was made. */
+            readonly tool_call_id?: string | null;
+            /** @description The path, for a file request. */
+            readonly virtual_path?: components["schemas"]["VirtualPath"] | null;
+        };
+        /** @description The origin of a request. Forwarded unchanged. */
+        readonly RelayContext: {
+            /** @description The run. */
+            readonly run_id?: string | null;
+            /** @description The session. */
+            readonly session_id?: string | null;
+            /** @description Limits of this request, set by the relay server. The server discards limits that a runtime sends. */
+            readonly terms?: components["schemas"]["RequestLimits"] | null;
+            /** @description The tool call. */
+            readonly tool_call_id?: string | null;
+            /** @description The workspace. */
+            readonly workspace_id?: string | null;
+        } & {
+            readonly [key: string]: unknown;
         };
         /** @description Error of a relay request. It never contains host paths, tokens or values of environment variables. */
         readonly RelayError: {
@@ -1027,17 +981,53 @@ export interface components {
             /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
+        /** @description The known events. */
+        readonly RelayEvent: {
+            /** @constant */
+            readonly event: "relay.accepted";
+            readonly payload: components["schemas"]["RelayAccepted"];
+        } | {
+            /** @constant */
+            readonly event: "capability.updated";
+            readonly payload: components["schemas"]["CapabilityUpdated"];
+        } | {
+            /** @constant */
+            readonly event: "provider.paused";
+            readonly payload: components["schemas"]["ProviderPauseChanged"];
+        } | {
+            /** @constant */
+            readonly event: "provider.resumed";
+            readonly payload: components["schemas"]["ProviderPauseChanged"];
+        } | {
+            /** @constant */
+            readonly event: "artifact.uploaded";
+            readonly payload: components["schemas"]["ArtifactUploaded"];
+        } | {
+            /** @constant */
+            readonly event: "tool.registered";
+            readonly payload: components["schemas"]["ToolList"];
+        } | {
+            /** @constant */
+            readonly event: "tool.unregistered";
+            readonly payload: components["schemas"]["UnregisterTools"];
+        } | {
+            /** @constant */
+            readonly event: "resource.updated";
+            readonly payload: components["schemas"]["ResourceUpdated"];
+        } | {
+            /** @constant */
+            readonly event: "stream.credit";
+            readonly payload: components["schemas"]["StreamCredit"];
+        };
         /**
-         * @description A path relative to a root, separated by `/`. It is kept as received and may contain `..`: [`normal`](Self::normal)
+         * @description A path relative to a root, separated by `/`. It is kept as received and may contain `..`: [`normalized`](Self::normalized)
          *     detects lexically that it leaves the root, and the provider checks the file system.
          */
         readonly RelayPath: string;
-        /** @description State of a capability family or a resource. */
-        readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
         /** @description A request. */
         readonly Request: {
             /** @description The session and run for which the request is made. */
-            readonly context?: components["schemas"]["Context"] | null;
+            readonly context?: components["schemas"]["RelayContext"] | null;
             /** @description Identifies the request. Must differ from all pending requests of the same sender. */
             readonly id: string;
             /** @description Method name, such as `file.read`. */
@@ -1048,22 +1038,18 @@ export interface components {
              */
             readonly params?: unknown;
         };
+        /**
+         * @description Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
+         *     lends. A request without limits may use everything that was accepted.
+         */
+        readonly RequestLimits: {
+            /** @description Usable roots, with their effective modes. */
+            readonly roots: readonly components["schemas"]["Root"][];
+            /** @description Restrictions on shell commands; absent if commands are not allowed. */
+            readonly shell?: components["schemas"]["ShellGrant"] | null;
+        };
         /** @description Outcome of a request. */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
-        /** @description A reserved upload. */
-        readonly Reservation: {
-            /** @description Identifies the artifact. */
-            readonly artifact_id: string;
-            /**
-             * @description Headers for the upload request. One of them holds a secret token.
-             * @default {}
-             */
-            readonly headers?: {
-                readonly [key: string]: string;
-            };
-            /** @description URL to which the content is uploaded. */
-            readonly upload_url: string;
-        };
         /** @description Parameters of `artifact.reserve`: reserves space in the artifact store. */
         readonly ReserveArtifact: {
             /** @description Kind of artifact, such as `screenshot`. */
@@ -1109,7 +1095,7 @@ export interface components {
             /** @description Whether its state can be exported and restored. */
             readonly resumable: boolean;
             /** @description Current state. */
-            readonly state: components["schemas"]["RelayState"];
+            readonly state: components["schemas"]["Availability"];
         };
         /** @description All resources of a provider. */
         readonly ResourceList: {
@@ -1131,11 +1117,11 @@ export interface components {
         /** @description A resource changed. */
         readonly ResourceUpdated: {
             /** @description The file change, if the resource is a watch. */
-            readonly change?: components["schemas"]["Change"] | null;
+            readonly change?: components["schemas"]["WatchedChange"] | null;
             /** @description The resource. */
             readonly resource_id: string;
             /** @description The new state, if it changed. */
-            readonly state?: components["schemas"]["RelayState"] | null;
+            readonly state?: components["schemas"]["Availability"] | null;
         };
         /** @description A response on the wire: either `result` or `error` is present. */
         readonly Response: {
@@ -1156,8 +1142,6 @@ export interface components {
             /** @description The exported state. */
             readonly state: unknown;
         };
-        /** @description Risk of using a tool. A greater value is riskier. */
-        readonly Risk: "low" | "medium" | "high" | "critical";
         /** @description A directory that a device lends, as granted, accepted or bound. */
         readonly Root: {
             /** @description Display name, chosen by the owner of the device. */
@@ -1173,6 +1157,29 @@ export interface components {
         /** @description Access mode of a root. A lesser value is stricter. */
         readonly RootMode: "ro" | "rw";
         readonly RuntimeId: string;
+        /** @description A rectangle, in pixels. */
+        readonly ScreenRegion: {
+            /**
+             * Format: double
+             * @description Height.
+             */
+            readonly height: number;
+            /**
+             * Format: double
+             * @description Width.
+             */
+            readonly width: number;
+            /**
+             * Format: double
+             * @description Left edge.
+             */
+            readonly x: number;
+            /**
+             * Format: double
+             * @description Upper edge.
+             */
+            readonly y: number;
+        };
         /** @description A screenshot. */
         readonly Screenshot: {
             /** @description The artifact with the image. */
@@ -1198,7 +1205,7 @@ export interface components {
         /** @description Parameters of `file.search`, with the semantics of ripgrep. */
         readonly SearchFiles: {
             /** @description Case sensitivity. */
-            readonly case?: components["schemas"]["Case"] | null;
+            readonly case?: components["schemas"]["CaseSensitivity"] | null;
             /**
              * Format: uint32
              * @description Number of context lines around each match.
@@ -1227,8 +1234,29 @@ export interface components {
              */
             readonly timeout_ms?: number | null;
         };
+        /** @description A matching line. */
+        readonly SearchMatch: {
+            /** @description Context lines after the match. */
+            readonly after?: readonly string[];
+            /** @description Context lines before the match. */
+            readonly before?: readonly string[];
+            /**
+             * Format: uint64
+             * @description Byte position of the match in the line, from 1.
+             */
+            readonly column?: number | null;
+            /**
+             * Format: uint64
+             * @description Line number, from 1.
+             */
+            readonly line: number;
+            /** @description Path of the file below the root. */
+            readonly path: components["schemas"]["RelayPath"];
+            /** @description The matching line. */
+            readonly text: string;
+        };
         /** @description Result of `file.search`, sent after all batches. */
-        readonly Searched: {
+        readonly SearchSummary: {
             /**
              * Format: uint64
              * @description Number of files with matches.
@@ -1242,8 +1270,169 @@ export interface components {
             /** @description Whether the search stopped at a limit. */
             readonly truncated: boolean;
         };
+        /** @description Marks an element as sensitive. */
+        readonly SensitiveSurface: {
+            /**
+             * Format: double
+             * @description Confidence of the classification, from 0 to 1.
+             */
+            readonly confidence: number;
+            /** @description Explanation of the classification. */
+            readonly reason: string;
+            /** @description Category of the sensitive surface. */
+            readonly surface: components["schemas"]["SurfaceKind"];
+        };
+        readonly Sha256: string;
+        /** @description Shell commands. */
+        readonly ShellCapability: {
+            /** @description Whether the family is enabled. */
+            readonly enabled: boolean;
+            /**
+             * @description Whether commands can have a terminal.
+             * @default false
+             */
+            readonly interactive?: boolean;
+            /** @description Execution environment of commands, such as `sandboxed_local_shell`. It must be truthful: grants depend on it. */
+            readonly runtime: string;
+        };
+        /** @description Restrictions on shell commands. */
+        readonly ShellGrant: {
+            /** @description The approval that a command needs. */
+            readonly approval_policy: components["schemas"]["ApprovalPolicy"];
+            /** @description Directories in which commands may run; by default all granted roots. */
+            readonly cwd?: readonly components["schemas"]["VirtualPath"][] | null;
+            /**
+             * @description Names of the environment variables that commands may have, set by the caller or by the owner of the device.
+             * @default []
+             */
+            readonly env?: readonly string[];
+            /**
+             * @description Network access of commands.
+             * @default none
+             */
+            readonly network?: components["schemas"]["CommandNetwork"];
+            /**
+             * Format: uint64
+             * @description Maximum output of a command in bytes.
+             */
+            readonly output_limit_bytes?: number | null;
+            /**
+             * Format: uint64
+             * @description Maximum run time of a command in milliseconds.
+             */
+            readonly runtime_max_ms?: number | null;
+            /**
+             * @description Whether commands may run on a device without a sandbox.
+             * @default false
+             */
+            readonly unsandboxed?: boolean;
+        };
+        /** @description A Unix signal. */
+        readonly Signal: number | string;
+        /** @description Parameters of `shell.signal`: sends a signal to a command. */
+        readonly SignalCommand: {
+            /** @description Id of the command. */
+            readonly command_id: string;
+            /** @description The signal. */
+            readonly signal: components["schemas"]["Signal"];
+        };
+        /** @description Part of the desktop. */
+        readonly SnapshotTarget: {
+            /** @description The display; the first by default. */
+            readonly display_id?: string | null;
+            /** @constant */
+            readonly kind: "display";
+        } | {
+            /** @description Name of the application. */
+            readonly app_name: string;
+            /** @constant */
+            readonly kind: "app";
+        } | ({
+            /** @constant */
+            readonly kind: "window";
+        } & components["schemas"]["DesktopWindow"]) | {
+            /** @description The display; the first by default. */
+            readonly display_id?: string | null;
+            /** @constant */
+            readonly kind: "region";
+            /** @description The rectangle. */
+            readonly rect: components["schemas"]["ScreenRegion"];
+        };
+        /** @description Parameters of `shell.start`. Exactly one of `command` and `argv` is required. */
+        readonly StartCommand: {
+            /** @description Program and arguments, run without a shell. */
+            readonly argv?: readonly string[] | null;
+            /** @description Respond when the command has started instead of when it has ended. */
+            readonly background?: boolean;
+            /** @description Command line for the shell. */
+            readonly command?: string | null;
+            /** @description Working directory, below a root. */
+            readonly cwd?: components["schemas"]["VirtualPath"] | null;
+            /** @description Environment variables, limited to the granted names. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: uint64
+             * @description Maximum output in bytes.
+             */
+            readonly output_limit_bytes?: number | null;
+            /** @description Size of the terminal; without it the command gets no terminal. */
+            readonly pty?: components["schemas"]["TerminalDimensions"] | null;
+            /**
+             * Format: uint64
+             * @description Time limit in milliseconds.
+             */
+            readonly timeout_ms?: number | null;
+        };
+        /** @description Parameters of `file.stat`. */
+        readonly StatFile: {
+            /** @description Path of the file or directory. */
+            readonly path: components["schemas"]["RelayPath"];
+            /** @description The root. */
+            readonly root_id: components["schemas"]["RootId"];
+        };
+        /** @description Preferred way of acting. */
+        readonly StrategyPreference: "semantic" | "coordinate" | "auto";
+        /** @description Additional credit for a stream. */
+        readonly StreamCredit: {
+            /**
+             * Format: uint64
+             * @description Additional bytes of stream messages that the peer may send. Each message counts with its full length.
+             */
+            readonly bytes: number;
+            /** @description The request that the stream belongs to. */
+            readonly id: string;
+        };
+        /** @description Partial output or progress of a request, sent before its response. */
+        readonly StreamFrame: {
+            /** @description The content. */
+            readonly data: unknown;
+            /** @description Encoding of `data` if it holds bytes; UTF-8 text by default. */
+            readonly encoding?: components["schemas"]["Encoding"] | null;
+            /** @description Kind of output, such as `stdout`. */
+            readonly event: string;
+            /** @description Id of the request. */
+            readonly id: string;
+            /**
+             * Format: uint64
+             * @description Number of earlier stream frames of the request. Tombolo always sends it.
+             */
+            readonly seq?: number | null;
+        };
+        /** @description Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`. */
+        readonly StreamWindow: {
+            /**
+             * Format: uint64
+             * @description Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
+             *     its full length.
+             */
+            readonly window_bytes: number;
+        };
+        /** @description Categories of sensitive surfaces. */
+        readonly SurfaceKind: "credential_field" | "payment" | "system_settings" | "file_dialog" | "private_app" | "destructive_action" | "external_communication";
         /** @description Parameters of `computer.see`: takes a snapshot of the desktop. */
-        readonly See: {
+        readonly TakeSnapshot: {
             /**
              * @description Include the accessibility tree.
              * @default false
@@ -1275,105 +1464,12 @@ export interface components {
              */
             readonly max_nodes?: number | null;
             /** @description How much of the content is redacted. */
-            readonly redaction_policy?: components["schemas"]["Redaction"] | null;
+            readonly redaction_policy?: components["schemas"]["RedactionLevel"] | null;
             /** @description Part of the desktop. */
-            readonly target: components["schemas"]["SeeTarget"];
-        };
-        /** @description Part of the desktop. */
-        readonly SeeTarget: {
-            /** @description The display; the first by default. */
-            readonly display_id?: string | null;
-            /** @constant */
-            readonly kind: "display";
-        } | {
-            /** @description Name of the application. */
-            readonly app_name: string;
-            /** @constant */
-            readonly kind: "app";
-        } | ({
-            /** @constant */
-            readonly kind: "window";
-        } & components["schemas"]["Window"]) | {
-            /** @description The display; the first by default. */
-            readonly display_id?: string | null;
-            /** @constant */
-            readonly kind: "region";
-            /** @description The rectangle. */
-            readonly rect: components["schemas"]["Region"];
-        };
-        /** @description Marks an element as sensitive. */
-        readonly Sensitive: {
-            /**
-             * Format: double
-             * @description Confidence of the classification, from 0 to 1.
-             */
-            readonly confidence: number;
-            /** @description Explanation of the classification. */
-            readonly reason: string;
-            /** @description Category of the sensitive surface. */
-            readonly surface: components["schemas"]["Surface"];
-        };
-        /** @description Parameters of `computer.pause`, `computer.resume`, `computer.takeover` and `computer.release`. */
-        readonly SetControl: {
-            /** @description Reason for the change. */
-            readonly reason?: string | null;
-        };
-        readonly Sha256: string;
-        /** @description Shell commands. */
-        readonly Shell: {
-            /** @description Whether the family is enabled. */
-            readonly enabled: boolean;
-            /**
-             * @description Whether commands can have a terminal.
-             * @default false
-             */
-            readonly interactive?: boolean;
-            /** @description Execution environment of commands, such as `sandboxed_local_shell`. It must be truthful: grants depend on it. */
-            readonly runtime: string;
-        };
-        /** @description Restrictions on shell commands. */
-        readonly ShellGrant: {
-            /** @description The approval that a command needs. */
-            readonly approval_policy: components["schemas"]["Approval"];
-            /** @description Directories in which commands may run; by default all granted roots. */
-            readonly cwd?: readonly components["schemas"]["VirtualPath"][] | null;
-            /**
-             * @description Names of the environment variables that commands may have, set by the caller or by the owner of the device.
-             * @default []
-             */
-            readonly env?: readonly string[];
-            /**
-             * @description Network access of commands.
-             * @default none
-             */
-            readonly network?: components["schemas"]["Network"];
-            /**
-             * Format: uint64
-             * @description Maximum output of a command in bytes.
-             */
-            readonly output_limit_bytes?: number | null;
-            /**
-             * Format: uint64
-             * @description Maximum run time of a command in milliseconds.
-             */
-            readonly runtime_max_ms?: number | null;
-            /**
-             * @description Whether commands may run on a device without a sandbox.
-             * @default false
-             */
-            readonly unsandboxed?: boolean;
-        };
-        /** @description A Unix signal. */
-        readonly Signal: number | string;
-        /** @description Parameters of `shell.signal`: sends a signal to a command. */
-        readonly SignalCommand: {
-            /** @description Id of the command. */
-            readonly command_id: string;
-            /** @description The signal. */
-            readonly signal: components["schemas"]["Signal"];
+            readonly target: components["schemas"]["SnapshotTarget"];
         };
         /** @description Size of a terminal in characters. */
-        readonly Size: {
+        readonly TerminalDimensions: {
             /**
              * Format: uint16
              * @description Number of columns.
@@ -1385,117 +1481,32 @@ export interface components {
              */
             readonly rows: number;
         };
-        /** @description A snapshot of the desktop. Element ids are valid only within it. */
-        readonly Snapshot: {
-            /** @description The artifact with the accessibility tree. */
-            readonly accessibility_tree_artifact_id?: string | null;
-            /** @description The foreground application. */
-            readonly active_app?: components["schemas"]["App"] | null;
-            /** @description The foreground window. */
-            readonly active_window?: components["schemas"]["Window"] | null;
-            /**
-             * Format: date-time
-             * @description Time of the snapshot.
-             */
-            readonly created_at: string;
-            /** @description Pointer position. */
-            readonly cursor?: components["schemas"]["Cursor"] | null;
-            /** @description The provider that took the snapshot. */
-            readonly provider_id?: string | null;
-            /** @description The screenshot. */
-            readonly screenshot?: components["schemas"]["Screenshot"] | null;
-            /** @description Identifies the snapshot. */
-            readonly snapshot_id: string;
-            /** @description Summary in words. */
-            readonly summary?: string | null;
-            /** @description The captured part of the desktop. */
-            readonly target?: components["schemas"]["SeeTarget"] | null;
-            /**
-             * @description Problems that did not prevent the snapshot.
-             * @default []
-             */
-            readonly warnings?: readonly string[];
+        /** @description Result of a tool call. */
+        readonly ToolCallResult: {
+            /** @description Content for the model. */
+            readonly content: components["schemas"]["ToolContent"];
+            /** @description Whether the tool failed; the content then describes the failure. */
+            readonly is_error?: boolean;
+            /** @description Structured content for programs. */
+            readonly structured?: unknown;
         };
-        /** @description Parameters of `shell.start`. Exactly one of `command` and `argv` is required. */
-        readonly StartCommand: {
-            /** @description Program and arguments, run without a shell. */
-            readonly argv?: readonly string[] | null;
-            /** @description Respond when the command has started instead of when it has ended. */
-            readonly background?: boolean;
-            /** @description Command line for the shell. */
-            readonly command?: string | null;
-            /** @description Working directory, below a root. */
-            readonly cwd?: components["schemas"]["VirtualPath"] | null;
-            /** @description Environment variables, limited to the granted names. */
-            readonly env?: {
-                readonly [key: string]: string;
-            };
-            /**
-             * Format: uint64
-             * @description Maximum output in bytes.
-             */
-            readonly output_limit_bytes?: number | null;
-            /** @description Size of the terminal; without it the command gets no terminal. */
-            readonly pty?: components["schemas"]["Size"] | null;
-            /**
-             * Format: uint64
-             * @description Time limit in milliseconds.
-             */
-            readonly timeout_ms?: number | null;
-        };
-        /** @description The command has started: `data` of its first `status` stream frame. */
-        readonly Started: {
-            /** @description Id of the command. */
-            readonly command_id: string;
-        };
-        /** @description Parameters of `file.stat`. */
-        readonly StatFile: {
-            /** @description Path of the file or directory. */
-            readonly path: components["schemas"]["RelayPath"];
-            /** @description The root. */
-            readonly root_id: components["schemas"]["RootId"];
-        };
-        /** @description The way in which an action was performed. */
-        readonly Strategy: "accessibility" | "coordinate" | "hybrid";
-        /** @description Partial output or progress of a request, sent before its response. */
-        readonly StreamFrame: {
-            /** @description The content. */
-            readonly data: unknown;
-            /** @description Encoding of `data` if it holds bytes; UTF-8 text by default. */
-            readonly encoding?: components["schemas"]["Encoding"] | null;
-            /** @description Kind of output, such as `stdout`. */
-            readonly event: string;
-            /** @description Id of the request. */
-            readonly id: string;
-            /**
-             * Format: uint64
-             * @description Number of earlier stream frames of the request. Tombolo always sends it.
-             */
-            readonly seq?: number | null;
-        };
-        /** @description Categories of sensitive surfaces. */
-        readonly Surface: "credential_field" | "payment" | "system_settings" | "file_dialog" | "private_app" | "destructive_action" | "external_communication";
-        /** @description A family without further properties. */
-        readonly Switch: {
+        /** @description Tools. */
+        readonly ToolCapability: {
             /** @description Whether the family is enabled. */
             readonly enabled: boolean;
-        };
-        /**
-         * @description Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
-         *     lends. A request without limits may use everything that was accepted.
-         */
-        readonly Terms: {
-            /** @description Usable roots, with their effective modes. */
-            readonly roots: readonly components["schemas"]["Root"][];
-            /** @description Restrictions on shell commands; absent if commands are not allowed. */
-            readonly shell?: components["schemas"]["ShellGrant"] | null;
+            /**
+             * Format: uint64
+             * @description Number of currently registered tools.
+             * @default 0
+             */
+            readonly tool_count?: number;
         };
         /** @description Content of a tool result. */
         readonly ToolContent: string | readonly components["schemas"]["ToolPart"][];
         /** @description Description of a tool. */
         readonly ToolDescriptor: {
             /** @description The approval that the device requires. The policy of the runtime can be stricter. */
-            readonly approval_policy: components["schemas"]["Approval"];
+            readonly approval_policy: components["schemas"]["ApprovalPolicy"];
             /**
              * @description The capability family that the tool belongs to.
              * @default tools
@@ -1510,7 +1521,7 @@ export interface components {
             /** @description Unique name on the device. */
             readonly name: components["schemas"]["ToolName"];
             /** @description Risk of using the tool. */
-            readonly risk: components["schemas"]["Risk"];
+            readonly risk: components["schemas"]["ToolRisk"];
             /** @description Display name. */
             readonly title?: string | null;
         };
@@ -1544,33 +1555,25 @@ export interface components {
             /** @constant */
             readonly type: "artifact";
         };
-        /** @description Result of a tool call. */
-        readonly ToolResult: {
-            /** @description Content for the model. */
-            readonly content: components["schemas"]["ToolContent"];
-            /** @description Whether the tool failed; the content then describes the failure. */
-            readonly is_error?: boolean;
-            /** @description Structured content for programs. */
-            readonly structured?: unknown;
-        };
-        /** @description Tools. */
-        readonly Tools: {
-            /** @description Whether the family is enabled. */
-            readonly enabled: boolean;
+        /** @description Risk of using a tool. A greater value is riskier. */
+        readonly ToolRisk: "low" | "medium" | "high" | "critical";
+        /** @description Result of `tool.register`. */
+        readonly ToolsRegistered: {
+            /** @description Names of the registered tools. */
+            readonly registered: readonly components["schemas"]["ToolName"][];
             /**
-             * Format: uint64
-             * @description Number of currently registered tools.
-             * @default 0
+             * @description Tools that were not registered.
+             * @default []
              */
-            readonly tool_count?: number;
+            readonly rejected?: readonly components["schemas"]["RejectedTool"][];
         };
         /** @description Result of `tool.unregister`. */
-        readonly Unregistered: {
+        readonly ToolsUnregistered: {
             /** @description Names of the tools that were registered before. */
             readonly unregistered: readonly components["schemas"]["ToolName"][];
         };
         /** @description Parameters of `tool.unregister`, and payload of the event `tool.unregistered`. */
-        readonly Unregistration: {
+        readonly UnregisterTools: {
             /** @description Names of the tools. */
             readonly names: readonly components["schemas"]["ToolName"][];
         };
@@ -1591,23 +1594,13 @@ export interface components {
              */
             readonly offset: number;
         };
-        /** @description Payload of the event `artifact.uploaded`: an artifact is available. */
-        readonly Uploaded: {
-            /** @description Identifies the artifact. */
-            readonly artifact_id: string;
-            /** @description Kind of artifact, such as `screenshot`. */
-            readonly kind?: string | null;
-            /** @description MIME type of the content. */
-            readonly mime_type?: string | null;
-            /** @description The run that the artifact belongs to. */
-            readonly run_id?: string | null;
-            /** @description SHA-256 of the content. */
-            readonly sha256?: components["schemas"]["Sha256"] | null;
+        /** @description Upload progress. */
+        readonly UploadProgress: {
             /**
              * Format: uint64
-             * @description Size of the content in bytes.
+             * @description Number of bytes received so far.
              */
-            readonly size_bytes?: number | null;
+            readonly received_bytes: number;
         };
         /**
          * @description An absolute path as an agent sees it, such as `/workspace/main/README.md`. It is normalised, is never `/` and
@@ -1627,18 +1620,25 @@ export interface components {
             readonly root_id: components["schemas"]["RootId"];
         };
         /** @description A started watch. It ends when its resource is disposed. */
-        readonly Watching: {
+        readonly WatchStarted: {
             /** @description Resource id of the watch. */
             readonly watch_id: string;
         };
-        /** @description Identifies a window. One of the fields is enough. */
-        readonly Window: {
-            /** @description Name of its application. */
-            readonly app_name?: string | null;
-            /** @description Title of the window. */
-            readonly title?: string | null;
-            /** @description Id of the window. */
-            readonly window_id?: string | null;
+        /** @description A change of a file or directory. */
+        readonly WatchedChange: {
+            /** @description Kind of change. */
+            readonly kind: components["schemas"]["ChangeKind"];
+            /** @description Previous path, after a rename. */
+            readonly old_path?: components["schemas"]["RelayPath"] | null;
+            /** @description Path of the file or directory. */
+            readonly path: components["schemas"]["RelayPath"];
+            /** @description The root. */
+            readonly root_id: components["schemas"]["RootId"];
+            /**
+             * Format: date-time
+             * @description Time of the change.
+             */
+            readonly ts: string;
         };
         /** @description Parameters of `file.write`. */
         readonly WriteFile: {
@@ -1661,7 +1661,7 @@ export interface components {
             readonly root_id: components["schemas"]["RootId"];
         };
         /** @description Result of `file.write`. */
-        readonly Written: {
+        readonly WriteFileResult: {
             /** @description SHA-256 of the whole file. */
             readonly sha256: components["schemas"]["Sha256"];
             /**
@@ -1678,7 +1678,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["AbortArtifact"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "artifact.complete": {
                 /** @constant */
@@ -1686,7 +1686,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["CompleteArtifact"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "artifact.reserve": {
                 /** @constant */
@@ -1694,7 +1694,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["ReserveArtifact"];
-                readonly result: components["schemas"]["Reservation"];
+                readonly result: components["schemas"]["ArtifactReservation"];
             };
             readonly "artifact.upload": {
                 /** @constant */
@@ -1702,22 +1702,22 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["UploadArtifact"];
-                readonly result: components["schemas"]["Received"];
+                readonly result: components["schemas"]["UploadProgress"];
             };
             readonly "computer.act": {
                 /** @constant */
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "write";
-                readonly params: components["schemas"]["Act"];
-                readonly result: components["schemas"]["ActResult"];
+                readonly params: components["schemas"]["PerformAction"];
+                readonly result: components["schemas"]["ActionResult"];
             };
             readonly "computer.pause": {
                 /** @constant */
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "write";
-                readonly params: components["schemas"]["SetControl"];
+                readonly params: components["schemas"]["ChangeControl"];
                 readonly result: components["schemas"]["ControlState"];
             };
             readonly "computer.release": {
@@ -1725,7 +1725,7 @@ export interface components {
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "write";
-                readonly params: components["schemas"]["SetControl"];
+                readonly params: components["schemas"]["ChangeControl"];
                 readonly result: components["schemas"]["ControlState"];
             };
             readonly "computer.resume": {
@@ -1733,7 +1733,7 @@ export interface components {
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "write";
-                readonly params: components["schemas"]["SetControl"];
+                readonly params: components["schemas"]["ChangeControl"];
                 readonly result: components["schemas"]["ControlState"];
             };
             readonly "computer.see": {
@@ -1741,23 +1741,23 @@ export interface components {
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "read";
-                readonly params: components["schemas"]["See"];
-                readonly result: components["schemas"]["Snapshot"];
+                readonly params: components["schemas"]["TakeSnapshot"];
+                readonly result: components["schemas"]["DesktopSnapshot"];
             };
             readonly "computer.status": {
                 /** @constant */
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "read";
-                readonly params: components["schemas"]["Nothing"];
-                readonly result: components["schemas"]["ComputerStatus"];
+                readonly params: components["schemas"]["EmptyObject"];
+                readonly result: components["schemas"]["DesktopStatus"];
             };
             readonly "computer.takeover": {
                 /** @constant */
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "write";
-                readonly params: components["schemas"]["SetControl"];
+                readonly params: components["schemas"]["ChangeControl"];
                 readonly result: components["schemas"]["ControlState"];
             };
             readonly "file.delete": {
@@ -1766,7 +1766,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["DeleteFile"];
-                readonly result: components["schemas"]["Deleted"];
+                readonly result: components["schemas"]["DeleteFileResult"];
             };
             readonly "file.list": {
                 /** @constant */
@@ -1774,15 +1774,15 @@ export interface components {
                 /** @constant */
                 readonly access: "read";
                 readonly params: components["schemas"]["ListFiles"];
-                readonly result: components["schemas"]["FileList"];
+                readonly result: components["schemas"]["DirectoryListing"];
             };
             readonly "file.mkdir": {
                 /** @constant */
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "write";
-                readonly params: components["schemas"]["MakeDir"];
-                readonly result: components["schemas"]["DirMade"];
+                readonly params: components["schemas"]["MakeDirectory"];
+                readonly result: components["schemas"]["MakeDirectoryResult"];
             };
             readonly "file.read": {
                 /** @constant */
@@ -1798,7 +1798,7 @@ export interface components {
                 /** @constant */
                 readonly access: "read";
                 readonly params: components["schemas"]["SearchFiles"];
-                readonly result: components["schemas"]["Searched"];
+                readonly result: components["schemas"]["SearchSummary"];
             };
             readonly "file.stat": {
                 /** @constant */
@@ -1814,7 +1814,7 @@ export interface components {
                 /** @constant */
                 readonly access: "read";
                 readonly params: components["schemas"]["WatchFiles"];
-                readonly result: components["schemas"]["Watching"];
+                readonly result: components["schemas"]["WatchStarted"];
             };
             readonly "file.write": {
                 /** @constant */
@@ -1822,7 +1822,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["WriteFile"];
-                readonly result: components["schemas"]["Written"];
+                readonly result: components["schemas"]["WriteFileResult"];
             };
             readonly "resource.create": {
                 /** @constant */
@@ -1838,7 +1838,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["ResourceRef"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "resource.export_state": {
                 /** @constant */
@@ -1878,7 +1878,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["CancelCommand"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "shell.input": {
                 /** @constant */
@@ -1886,7 +1886,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["CommandInput"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "shell.resize": {
                 /** @constant */
@@ -1894,7 +1894,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["ResizeCommand"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "shell.signal": {
                 /** @constant */
@@ -1902,7 +1902,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["SignalCommand"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "shell.start": {
                 /** @constant */
@@ -1910,7 +1910,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["StartCommand"];
-                readonly result: components["schemas"]["Ended"];
+                readonly result: components["schemas"]["CommandOutcome"];
             };
             readonly "shell.status": {
                 /** @constant */
@@ -1926,7 +1926,7 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["CallTool"];
-                readonly result: components["schemas"]["ToolResult"];
+                readonly result: components["schemas"]["ToolCallResult"];
             };
             readonly "tool.cancel": {
                 /** @constant */
@@ -1934,14 +1934,14 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["CancelTool"];
-                readonly result: components["schemas"]["Nothing"];
+                readonly result: components["schemas"]["EmptyObject"];
             };
             readonly "tool.list": {
                 /** @constant */
                 readonly asked_by: "runtime";
                 /** @constant */
                 readonly access: "read";
-                readonly params: components["schemas"]["Nothing"];
+                readonly params: components["schemas"]["EmptyObject"];
                 readonly result: components["schemas"]["ToolList"];
             };
             readonly "tool.register": {
@@ -1950,15 +1950,15 @@ export interface components {
                 /** @constant */
                 readonly access: "write";
                 readonly params: components["schemas"]["ToolList"];
-                readonly result: components["schemas"]["Registered"];
+                readonly result: components["schemas"]["ToolsRegistered"];
             };
             readonly "tool.unregister": {
                 /** @constant */
                 readonly asked_by: "provider";
                 /** @constant */
                 readonly access: "write";
-                readonly params: components["schemas"]["Unregistration"];
-                readonly result: components["schemas"]["Unregistered"];
+                readonly params: components["schemas"]["UnregisterTools"];
+                readonly result: components["schemas"]["ToolsUnregistered"];
             };
         };
     };

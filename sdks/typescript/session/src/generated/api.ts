@@ -172,15 +172,6 @@ export interface components {
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
         /**
-         * @description The policy decision on a request.
-         *
-         *     - `allowed`: Allowed by the grant.
-         *     - `approved`: Approved by a user.
-         *     - `blocked`: Blocked.
-         * @enum {string}
-         */
-        readonly Decision: "allowed" | "approved" | "blocked";
-        /**
          * @description The kind of text.
          *
          *     - `text`: Message text.
@@ -615,6 +606,15 @@ export interface components {
          * @enum {string}
          */
         readonly PlanStepState: "pending" | "inProgress" | "completed" | "other";
+        /**
+         * @description The policy decision on a request.
+         *
+         *     - `allowed`: Allowed by the grant.
+         *     - `approved`: Approved by a user.
+         *     - `blocked`: Blocked.
+         * @enum {string}
+         */
+        readonly PolicyDecision: "allowed" | "approved" | "blocked";
         /** @description A viewer of the worker. */
         readonly PresentViewer: {
             /**
@@ -708,7 +708,7 @@ export interface components {
             /** @description The method. */
             readonly method: string;
             /** @description Whether it was allowed. */
-            readonly policy_decision: components["schemas"]["Decision"];
+            readonly policy_decision: components["schemas"]["PolicyDecision"];
             /** @description The run, if known. */
             readonly run_id?: string;
             /**

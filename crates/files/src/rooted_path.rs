@@ -12,14 +12,14 @@ use crate::{Error, FileErrorCause};
 /// The maximum length of a path in bytes. The kernel accepts no longer ones.
 pub const PATH_BYTES_MAX: usize = 4096;
 
-/// A path inside a [`RootDirectory`](crate::Root): `/` is the root itself, and a relative path starts at the root's base.
+/// A path inside a [`RootDirectory`](crate::RootDirectory): `/` is the root itself, and a relative path starts at the root's base.
 ///
 /// It is not empty, contains no NUL and has at most [`PATH_BYTES_MAX`] bytes. It need not be UTF-8, as names on disk need not
 /// be. `..` is kept: only the kernel, which knows the links on the way, can tell where it leads.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VirtualPath(OsString);
+pub struct RootedPath(OsString);
 
-impl VirtualPath {
+impl RootedPath {
     /// Parses a path from a client.
     ///
     /// # Errors
@@ -126,19 +126,19 @@ impl VirtualPath {
     }
 }
 
-impl fmt::Display for VirtualPath {
+impl fmt::Display for RootedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_string_lossy())
     }
 }
 
-impl fmt::Debug for VirtualPath {
+impl fmt::Debug for RootedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
     }
 }
 
-impl FromStr for VirtualPath {
+impl FromStr for RootedPath {
     type Err = Error;
 
     fn from_str(path: &str) -> Result<Self, Error> {
@@ -151,8 +151,8 @@ mod tests {
     use super::*;
 
     fn check(path: &str, base: &str, expected: &str) {
-        let base = VirtualPath::parse(base).unwrap();
-        assert_eq!(VirtualPath::parse(path).unwrap().resolve_from(&base).to_string(), expected);
+        let base = RootedPath::parse(base).unwrap();
+        assert_eq!(RootedPath::parse(path).unwrap().resolve_from(&base).to_string(), expected);
     }
 
     #[test]
@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn an_invalid_path_is_rejected_with_the_reason() {
         for (path, expected) in [("", "empty"), ("a\0b", "NUL"), (&"a".repeat(PATH_BYTES_MAX + 1), "long")] {
-            let error = VirtualPath::parse(path).unwrap_err();
+            let error = RootedPath::parse(path).unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
         }
-        VirtualPath::parse("a".repeat(PATH_BYTES_MAX)).unwrap();
+        RootedPath::parse("a".repeat(PATH_BYTES_MAX)).unwrap();
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
             ("/a/..", None),
             ("/a/../b", Some(("/a/..", "b"))),
         ] {
-            let path = VirtualPath::parse(path).unwrap();
+            let path = RootedPath::parse(path).unwrap();
             let split = path.split().map(|(parent, name)| (parent.to_string(), name.to_owned()));
             assert_eq!(split, expected.map(|(parent, name)| (parent.to_owned(), OsString::from(name))));
         }
