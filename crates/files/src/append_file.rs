@@ -26,7 +26,7 @@ impl AppendFile {
     /// Appends `bytes` durably and returns the metadata afterwards.
     ///
     /// # Errors
-    /// Mainly [`FileErrorCause::NoSpace`](crate::Cause::NoSpace). A partial append is undone.
+    /// Mainly [`FileErrorCause::NoSpace`](crate::FileErrorCause::NoSpace). A partial append is undone.
     pub fn append(mut self, bytes: &[u8]) -> Result<EntryMetadata, Error> {
         let before = EntryMetadata::read(&self.file).at("write", &self.path)?.size;
         let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());

@@ -103,7 +103,7 @@ impl RootDirectory {
     /// The metadata of the file at `path`.
     ///
     /// # Errors
-    /// [`FileErrorCause::NotFound`](crate::Cause::NotFound), also for a link without a target when it is followed.
+    /// [`FileErrorCause::NotFound`](crate::FileErrorCause::NotFound), also for a link without a target when it is followed.
     pub fn stat(&self, path: &RootedPath, links: LinkHandling) -> Result<EntryMetadata, Error> {
         let flags = match links {
             LinkHandling::Follow => OFlags::PATH,

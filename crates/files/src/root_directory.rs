@@ -97,7 +97,7 @@ impl RootDirectory {
         self
     }
 
-    /// The absolute path in the tree, with the base applied: the form of [`FileEntry::path`](crate::Entry).
+    /// The absolute path in the tree, with the base applied: the form of [`FileEntry::path`](crate::FileEntry::path).
     #[must_use]
     pub fn absolute(&self, path: &RootedPath) -> RootedPath {
         path.resolve_from(&self.base)

@@ -18,7 +18,7 @@ use crate::{Error, OutputReader, ProcessControl, ProcessSpec, ProcessStdin};
 pub struct PtyProcess {
     /// The terminal's input.
     pub stdin: ProcessStdin,
-    /// The terminal's output; all of it is [`ChildStream::Stdout`](crate::Stream::Stdout).
+    /// The terminal's output; all of it is [`ChildStream::Stdout`](crate::ChildStream::Stdout).
     pub outputs: OutputReader,
     /// Changes the terminal's size.
     pub resizer: PtyResizer,

@@ -1,8 +1,8 @@
 //! The parts that every long-lived WebSocket needs, on top of `tokio-tungstenite`.
 //!
 //! [`split`] divides a connection into a [`WebSocketSender`], which pings the peer and bounds how long a send may take,
-//! and a [`WebSocketReceiver`], which reports a peer that gives no sign of life. [`close`] does the close handshake, and
-//! [`proxy`] forwards one connection to another. Messages are moved, never copied, and nothing is allocated for each.
+//! and a [`WebSocketReceiver`], which reports a peer that gives no sign of life. [`close()`] does the close handshake, and
+//! [`proxy()`] forwards one connection to another. Messages are moved, never copied, and nothing is allocated for each.
 //!
 //! Which messages are exchanged, and what they mean, is up to the caller.
 
