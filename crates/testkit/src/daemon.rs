@@ -1,4 +1,4 @@
-//! The real program, started for one test: port 0, its own home, gone at the end.
+//! The real daemon, started for one test on a free port and in a temporary home, and killed when the test ends.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -16,10 +16,12 @@ use crate::{Events, within_blocking};
 /// How long a daemon may take to stop before the test fails.
 const STOP_MAX: Duration = Duration::from_secs(15);
 
-/// How long a connection is kept for the next request: less than the daemon keeps it, or a request may meet its end.
+/// How long the HTTP client keeps an idle connection. This must be shorter than the daemon's own limit
+/// (`--stall-timeout`, 30 s): otherwise the client may send a request on a connection that the daemon is just
+/// closing, and the request fails.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
-/// How a daemon is started.
+/// Arguments, environment and configuration of a daemon.
 #[derive(Debug, Clone, Default)]
 pub struct DaemonOptions {
     args: Vec<String>,
@@ -29,57 +31,62 @@ pub struct DaemonOptions {
 }
 
 impl DaemonOptions {
-    /// Adds an argument.
+    /// Adds a command line argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// Adds a variable to its environment.
+    /// Sets an environment variable of the daemon. Wins over [`env_remove`](Self::env_remove).
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.into(), value.into()));
         self
     }
 
-    /// Takes a variable of whoever runs the test out of its environment.
+    /// Removes a variable that the daemon would inherit from the test process.
     #[must_use]
     pub fn env_remove(mut self, name: &str) -> Self {
         self.env_remove.push(name.into());
         self
     }
 
-    /// Defines an agent: a program and its arguments.
+    /// Adds an agent to the configuration file. `command` is its program and arguments.
     #[must_use]
     pub fn agent(mut self, name: &str, command: &[&str]) -> Self {
         self.agents += &format!("[agents.{name}]\ncommand = {}\n", json!(command));
         self
     }
 
-    /// Adds lines to the definition of the last agent, or any to the configuration.
+    /// Appends lines to the configuration file. Without a table header they belong to the agent that was added last.
     #[must_use]
     pub fn config(mut self, lines: &str) -> Self {
         self.agents += lines;
         self
     }
 
-    /// Lets it install as whoever runs the test would.
+    /// Lets the daemon install agents with the download cache and the npm settings of the user who runs the test.
+    ///
+    /// An empty `XDG_DATA_HOME` counts as unset, so that the agents still end up in the daemon's temporary home.
     #[must_use]
     pub fn installs(mut self) -> Self {
         self.env.extend(users_places());
         self.env("XDG_DATA_HOME", "")
     }
 
-    /// Starts `program` with these options.
+    /// Starts `program` with these options and waits until it listens.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the daemon does not start.
     pub fn start(self, program: impl AsRef<Path>) -> Daemon {
         Daemon::launch(program.as_ref(), self)
     }
 
-    /// Its process, its standard error, and where it listens.
+    /// Starts the process and waits for the line that announces its address. Returns process, stderr and address.
+    ///
+    /// The pipe of stdout is closed after this line. The pipe of stderr stays open and is read only by
+    /// [`Daemon::ended`], so a daemon blocks once it has logged more than the pipe holds (64 KiB).
     fn spawn(&self, program: &Path, home: &Path) -> (Child, Option<ChildStderr>, String) {
         let mut command = Command::new(program);
         command.args(["daemon", "--port", "0", "--config"]).arg(home.join("config.toml")).args(&self.args);
@@ -87,10 +94,10 @@ impl DaemonOptions {
         self.env_remove.iter().for_each(|name| _ = command.env_remove(name));
         command.envs(self.env.iter().cloned());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("start the program");
+        let mut child = command.spawn().expect("could not start the program");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("stdout is piped");
-        BufReader::new(stdout).read_line(&mut line).expect("read where it listens");
+        BufReader::new(stdout).read_line(&mut line).expect("could not read the address from stdout");
         let mut stderr = child.stderr.take();
         let Some(base) = line.trim().strip_prefix("listening on ") else {
             let mut said = String::new();
@@ -101,10 +108,11 @@ impl DaemonOptions {
     }
 }
 
-/// Variables that let a program with a home of its own install as whoever runs it would: with their cache, and from
-/// where their npm is told to.
+/// Environment variables that point a program with a temporary home to the real user's download cache, npm settings
+/// and npm cache. Without them every test would download its agents again, and from the public registry instead of
+/// the user's own.
 pub fn users_places() -> [(String, String); 3] {
-    #[expect(clippy::disallowed_methods, reason = "neither tests nor benchmarks have a `main` of ours")]
+    #[expect(clippy::disallowed_methods, reason = "tests and benchmarks have no `main` that could read it")]
     let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let home = PathBuf::from(said("HOME").unwrap_or_default());
     let places = [
@@ -117,7 +125,9 @@ pub fn users_places() -> [(String, String); 3] {
     places.map(|(name, usual)| (name.to_owned(), place(name, usual)))
 }
 
-/// A running daemon.
+/// A running daemon, killed when this value is dropped.
+///
+/// A killed daemon cannot stop its agents. A test whose agents start processes of their own must end those itself.
 #[derive(Debug)]
 pub struct Daemon {
     child: Child,
@@ -125,137 +135,139 @@ pub struct Daemon {
     base: String,
     http: reqwest::Client,
     home: TempDir,
-    /// How it is started again.
+    /// `program` and `options` start the daemon again in [`killed_and_restarted`](Self::killed_and_restarted).
     program: PathBuf,
     options: DaemonOptions,
 }
 
 impl Daemon {
-    /// Starts `program` as it comes, without a token.
+    /// Starts `program` with default options, without a token.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the daemon does not start.
     pub fn start(program: impl AsRef<Path>) -> Self {
         DaemonOptions::default().start(program)
     }
 
     fn launch(program: &Path, options: DaemonOptions) -> Self {
-        let home = TempDir::new().expect("a directory for the test");
-        std::fs::write(home.path().join("config.toml"), &options.agents).expect("write the configuration");
+        let home = TempDir::new().expect("could not create a directory for the test");
+        std::fs::write(home.path().join("config.toml"), &options.agents).expect("cannot write config.toml");
         let (child, stderr, base) = options.spawn(program, home.path());
-        let http = reqwest::Client::builder().pool_idle_timeout(IDLE_MAX).build().expect("a client");
+        let http = reqwest::Client::builder().pool_idle_timeout(IDLE_MAX).build().expect("no HTTP client");
         Self { base, child, stderr, http, home, program: program.into(), options }
     }
 
-    /// Kills it without warning and starts it again in the same home, at another address.
+    /// Kills the daemon with SIGKILL, as a crash would, and starts it again in the same home. Its address changes.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the daemon does not start again.
     pub fn killed_and_restarted(&mut self) {
-        self.child.kill().expect("kill the daemon");
-        self.child.wait().expect("wait for the daemon");
+        self.child.kill().expect("could not kill the daemon");
+        self.child.wait().expect("could not wait for the daemon");
         (self.child, self.stderr, self.base) = self.options.spawn(&self.program, self.home.path());
     }
 
-    /// Its address, such as `http://127.0.0.1:1234`.
+    /// The base URL of the daemon, such as `http://127.0.0.1:1234`.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// A directory of its own: its home, and where it runs.
+    /// The temporary directory that is both the daemon's home and its working directory.
     pub fn home(&self) -> PathBuf {
-        self.home.path().canonicalize().expect("the home is there")
+        self.home.path().canonicalize().expect("the home does not exist")
     }
 
-    /// Its process id.
+    /// The process id of the daemon.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// A request to it.
+    /// Builds a request to the daemon.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base))
     }
 
-    /// The answer to a `GET`.
+    /// Sends a `GET` and returns the response.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the daemon does not respond.
     pub async fn get(&self, path: &str) -> Response {
-        self.request(Method::GET, path).send().await.expect("an answer")
+        self.request(Method::GET, path).send().await.expect("the daemon did not respond")
     }
 
-    /// The answer to a message to an instance.
+    /// Posts a JSON value, such as a message to an instance, and returns the response.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the daemon does not respond.
     pub async fn post(&self, path: &str, message: &Value) -> Response {
         self.post_text(path, message.to_string()).await
     }
 
-    /// The answer to a body of JSON, byte for byte.
+    /// Posts `body` unchanged as `application/json` and returns the response. The body need not be valid JSON.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the daemon does not respond.
     pub async fn post_text(&self, path: &str, body: impl Into<reqwest::Body>) -> Response {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
-        request.body(body).send().await.expect("an answer")
+        request.body(body).send().await.expect("the daemon did not respond")
     }
 
-    /// The answer to a `PUT`.
+    /// Sends a `PUT` with a JSON body and returns the response.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the daemon does not respond.
     pub async fn put(&self, path: &str, body: &Value) -> Response {
-        self.request(Method::PUT, path).json(body).send().await.expect("an answer")
+        self.request(Method::PUT, path).json(body).send().await.expect("the daemon did not respond")
     }
 
-    /// The answer to a `DELETE`.
+    /// Sends a `DELETE` and returns the response.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the daemon does not respond.
     pub async fn delete(&self, path: &str) -> Response {
-        self.request(Method::DELETE, path).send().await.expect("an answer")
+        self.request(Method::DELETE, path).send().await.expect("the daemon did not respond")
     }
 
-    /// The stream of an instance, after `last`.
+    /// Opens the event stream of an instance. `last` is the id of the last event that the reader already has.
     ///
     /// # Panics
-    /// If there is no stream.
+    /// If the daemon does not respond with an event stream.
     pub async fn events(&self, instance: &str, last: Option<u64>) -> Events {
         let mut request = self.request(Method::GET, &format!("/v1/acp/{instance}"));
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
-        Events::new(request.send().await.expect("a stream"))
+        Events::new(request.send().await.expect("the daemon did not respond"))
     }
 
-    /// The instance as `GET /v1/acp` tells it.
+    /// The entry of an instance in the list of `GET /v1/acp`.
     ///
     /// # Panics
-    /// If it is not listed.
+    /// If the instance is not listed.
     pub async fn instance(&self, id: &str) -> Value {
-        let list: Value = self.get("/v1/acp").await.json().await.expect("a list");
-        let items = list["items"].as_array().expect("items");
-        items.iter().find(|item| item["serverId"] == id).cloned().expect("the instance is listed")
+        let list: Value = self.get("/v1/acp").await.json().await.expect("the list is not JSON");
+        let items = list["items"].as_array().expect("the list has no `items`");
+        items.iter().find(|item| item["serverId"] == id).cloned().expect("the instance is not listed")
     }
 
-    /// Sends it a signal by name, such as `TERM`.
+    /// Sends the daemon a signal by name, such as `TERM`.
     ///
     /// # Panics
-    /// If there is no such signal or process.
+    /// If the signal is unknown or the daemon has ended.
     pub fn signal(&self, name: &str) {
         let done = Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
-        assert!(done.expect("run kill").success());
+        assert!(done.expect("could not run kill").success());
     }
 
-    /// Waits until it has ended; its exit code, and what it wrote to standard error.
+    /// Waits until the daemon has ended. Returns its exit code, which is none after a signal, and its stderr.
+    ///
+    /// Sends no signal; see [`signal`](Self::signal).
     ///
     /// # Panics
-    /// If it does not end.
+    /// If the daemon still runs after 15 seconds.
     pub fn ended(mut self) -> (Option<i32>, String) {
         let mut code = None;
-        within_blocking(STOP_MAX, || match self.child.try_wait().expect("wait for the daemon") {
+        within_blocking(STOP_MAX, || match self.child.try_wait().expect("could not wait for the daemon") {
             Some(status) => {
                 code = status.code();
                 true
@@ -270,6 +282,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
+        // Both fail harmlessly if the daemon has already ended. Without `wait` it would stay a zombie.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! What each agent needs to talk to a model of ours: files in its home, variables, arguments.
+//! Configures each agent to use the scripted model: files in its home, environment variables and arguments.
 
 mod amp;
 mod claude;
@@ -16,21 +16,21 @@ pub use gemini::gemini;
 pub use opencode::opencode;
 pub use pi::pi;
 
-/// Where an agent finds its model, and what it shows there.
+/// Address and API key of the model that an agent uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Endpoint<'a> {
-    /// The model's address, without a path.
+    /// The model's base URL, without a path.
     pub url: &'a str,
-    /// The API key.
+    /// The API key that the agent sends.
     pub key: &'a str,
 }
 
-/// What an agent is started with, besides its program and what lies in its home.
+/// Environment and extra arguments that an agent needs in addition to the files in its home.
 #[derive(Debug, Default)]
 pub struct Setup {
-    /// Variables of its environment.
+    /// Environment variables.
     pub env: BTreeMap<String, String>,
-    /// Arguments after its own.
+    /// Arguments appended to the agent's own.
     pub args: Vec<String>,
 }
 
@@ -41,9 +41,9 @@ impl Setup {
     }
 }
 
-/// Writes a file of the home, with the directories that it lies in.
+/// Writes a file below `home` and creates its parent directories.
 fn write(home: &Path, name: &str, content: &str) {
     let path = home.join(name);
-    fs::create_dir_all(path.parent().expect("a file lies in a directory")).expect("make a directory");
-    fs::write(path, content).expect("write a file of the home");
+    fs::create_dir_all(path.parent().expect("the path has no parent")).expect("could not create a directory");
+    fs::write(path, content).expect("could not write a file in the home");
 }

@@ -1,4 +1,4 @@
-//! The real hub, started for one test: port 0, its own directory, gone at the end.
+//! The real hub, started for one test on a free port with a temporary data directory, and killed when the test ends.
 
 use std::{
     fs::File,
@@ -17,10 +17,11 @@ use crate::within_blocking;
 /// How long a hub may take to stop before the test fails.
 const STOP_MAX: Duration = Duration::from_secs(15);
 
-/// What it writes to standard error, in its directory.
+/// The file in the data directory that receives the hub's stderr. A file, unlike a pipe, can be read while the hub
+/// runs and never blocks a hub that logs a lot.
 const LOG: &str = "stderr.log";
 
-/// How a hub is started.
+/// Arguments and environment of a hub.
 #[derive(Debug, Clone, Default)]
 pub struct HubOptions {
     args: Vec<String>,
@@ -28,50 +29,52 @@ pub struct HubOptions {
 }
 
 impl HubOptions {
-    /// Adds an argument.
+    /// Adds a command line argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// Adds a variable to its environment.
+    /// Sets an environment variable of the hub.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.into(), value.into()));
         self
     }
 
-    /// Starts `program` as a hub with these options.
+    /// Starts `program` as a hub with these options and waits until it listens.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the hub does not start.
     pub fn start(self, program: impl AsRef<Path>) -> Hub {
-        let directory = TempDir::new().expect("a directory for the test");
+        let directory = TempDir::new().expect("could not create a directory for the test");
         let (child, base, mut lines) = self.spawn(program.as_ref(), directory.path());
         let token = token(&mut lines);
         let (http, program) = (reqwest::Client::new(), program.as_ref().into());
         Hub { child, base, token, http, directory, program, options: self }
     }
 
+    /// Starts the process and waits for the line that announces its address. Returns the process, that address and
+    /// the rest of its stdout, where a hub without any administrator token prints a new one.
     fn spawn(&self, program: &Path, directory: &Path) -> (Child, String, BufReader<ChildStdout>) {
         let log =
-            File::options().create(true).append(true).open(directory.join(LOG)).expect("a file for its log");
+            File::options().create(true).append(true).open(directory.join(LOG)).expect("cannot open the log");
         let mut command = Command::new(program);
         command.args(["hub", "--port", "0", "--data-dir"]).arg(directory).args(&self.args);
         command.envs(self.env.iter().cloned());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-        let mut child = command.spawn().expect("start the program");
+        let mut child = command.spawn().expect("could not start the program");
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let mut line = String::new();
-        lines.read_line(&mut line).expect("read where it listens");
+        lines.read_line(&mut line).expect("could not read the address from stdout");
         let base = line.trim().strip_prefix("listening on ");
         let base = base.unwrap_or_else(|| panic!("the hub did not start: {line}"));
         (child, base.to_owned(), lines)
     }
 }
 
-/// A running hub.
+/// A running hub, killed when this value is dropped. If the test panics, its log is printed.
 #[derive(Debug)]
 pub struct Hub {
     child: Child,
@@ -84,82 +87,83 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Starts `program` as a hub.
+    /// Starts `program` as a hub with default options.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the hub does not start.
     pub fn start(program: impl AsRef<Path>) -> Self {
         Self::start_with(program, &[])
     }
 
-    /// The same, with more arguments.
+    /// Starts `program` as a hub with additional command line arguments.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the hub does not start.
     pub fn start_with(program: impl AsRef<Path>, args: &[&str]) -> Self {
         args.iter().fold(HubOptions::default(), |options, arg| options.arg(*arg)).start(program)
     }
 
-    /// Kills it without warning and starts it again with the same files, at another address.
+    /// Kills the hub with SIGKILL, as a crash would, and starts it again on the same data directory, at a new address.
     ///
     /// # Panics
-    /// If it does not come up.
+    /// If the hub does not start again.
     pub fn killed_and_restarted(&mut self) {
-        self.child.kill().expect("kill the hub");
-        self.child.wait().expect("wait for the hub");
+        self.child.kill().expect("could not kill the hub");
+        self.child.wait().expect("could not wait for the hub");
         (self.child, self.base, _) = self.options.spawn(&self.program, self.directory.path());
     }
 
-    /// The same, when nobody has a token to manage it with: it makes a new one.
+    /// Like [`killed_and_restarted`](Self::killed_and_restarted), for a hub whose last administrator token was
+    /// deleted: it creates a new one at its start, which later requests use.
     ///
     /// # Panics
-    /// If it does not come up, or makes none.
+    /// If the hub does not start again, or prints no token.
     pub fn restarted_with_a_new_token(&mut self) {
-        self.child.kill().expect("kill the hub");
-        self.child.wait().expect("wait for the hub");
+        self.child.kill().expect("could not kill the hub");
+        self.child.wait().expect("could not wait for the hub");
         let mut lines;
         (self.child, self.base, lines) = self.options.spawn(&self.program, self.directory.path());
         self.token = token(&mut lines);
     }
 
-    /// Tells it to read its files again.
+    /// Sends SIGHUP, on which the hub reloads its runtimes file and its policy file. Returns before it has done so.
     ///
     /// # Panics
-    /// If it is not there.
+    /// If the hub has ended.
     pub fn hang_up(&self) {
         let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::HUP).expect("hang up");
+        rustix::process::kill_process(pid, rustix::process::Signal::HUP).expect("could not send SIGHUP");
     }
 
-    /// Its process id.
+    /// The process id of the hub.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Its address, such as `http://127.0.0.1:1234`.
+    /// The base URL of the hub, such as `http://127.0.0.1:1234`.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// The token that it made.
+    /// The administrator token that the hub created when it started.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// Where it keeps its files.
+    /// The hub's data directory.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Tells it to end, and waits until it has; whether it ended well.
+    /// Sends SIGTERM and waits until the hub has ended. Returns whether its exit code was 0.
     ///
     /// # Panics
-    /// If it does not end.
+    /// If the hub still runs after 15 seconds.
     pub fn ended(&mut self) -> bool {
         let told = Command::new("kill").arg("-TERM").arg(self.pid().to_string()).status();
-        assert!(told.expect("run kill").success());
+        assert!(told.expect("could not run kill").success());
         let mut well = false;
-        within_blocking(STOP_MAX, || match self.child.try_wait().expect("wait for the hub") {
+        within_blocking(STOP_MAX, || match self.child.try_wait().expect("could not wait for the hub") {
             Some(status) => {
                 well = status.success();
                 true
@@ -169,69 +173,70 @@ impl Hub {
         well
     }
 
-    /// A request to it, with the token.
+    /// Builds a request with the administrator token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.request_as(&self.token, method, path)
     }
 
-    /// A request to it, with a token of somebody else.
+    /// Builds a request with another token.
     pub fn request_as(&self, token: &str, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(token)
     }
 
-    /// What it wrote to standard error so far.
+    /// The hub's stderr so far, including that of earlier processes with this data directory.
     ///
     /// # Panics
-    /// If that cannot be read.
+    /// If the log file cannot be read.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.directory.path().join(LOG)).expect("its log")
+        std::fs::read_to_string(self.directory.path().join(LOG)).expect("could not read the log file")
     }
 
-    /// Lets a daemon join; what it joins with.
+    /// Creates a join token, with which a daemon joins the hub as the runtime `id`.
     ///
     /// # Panics
-    /// If it refuses.
+    /// If the hub rejects the request.
     pub async fn invite(&self, id: &str) -> String {
         let request = self.request(Method::POST, "/api/runtimes/join-tokens").json(&json!({ "id": id }));
-        let response = request.send().await.expect("an answer");
+        let response = request.send().await.expect("the hub did not respond");
         assert_eq!(response.status(), 201);
-        let made: Value = response.json().await.expect("a token");
-        made["token"].as_str().expect("a token").to_owned()
+        let made: Value = response.json().await.expect("the response is not JSON");
+        made["token"].as_str().expect("the response has no token").to_owned()
     }
 
-    /// Makes a daemon known to it.
+    /// Adds a daemon as a runtime of the workspace `default`. `token` is the daemon's access token, if any.
     ///
     /// # Panics
-    /// If it refuses.
+    /// If the hub rejects the request.
     pub async fn add(&self, id: &str, endpoint: &str, token: Option<&str>) {
         self.add_to("default", id, endpoint, token).await;
     }
 
-    /// Makes a daemon of a workspace known to it.
+    /// Adds a daemon as a runtime of `workspace`.
     ///
     /// # Panics
-    /// If it refuses.
+    /// If the hub rejects the request.
     pub async fn add_to(&self, workspace: &str, id: &str, endpoint: &str, token: Option<&str>) {
         let body = json!({ "id": id, "workspace": workspace, "endpoint": endpoint, "token": token });
         let response =
-            self.request(Method::POST, "/api/runtimes").json(&body).send().await.expect("an answer");
+            self.request(Method::POST, "/api/runtimes").json(&body).send().await.expect("no response");
         assert_eq!(response.status(), 201, "{}", response.text().await.unwrap_or_default());
     }
 }
 
-/// The token that it prints once.
+/// Reads the token from the second line of stdout. The hub prints it only once, when it creates it.
 fn token(lines: &mut BufReader<ChildStdout>) -> String {
     let mut line = String::new();
-    lines.read_line(&mut line).expect("read the token");
-    line.trim().rsplit_once(": ").expect("a token").1.to_owned()
+    lines.read_line(&mut line).expect("could not read the token");
+    line.trim().rsplit_once(": ").expect("the line has no token").1.to_owned()
 }
 
 impl Drop for Hub {
     fn drop(&mut self) {
+        // Both fail harmlessly if the hub has already ended. Without `wait` it would stay a zombie.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("the hub said:\n{}", self.log());
+            eprintln!("stderr of the hub:\n{}", self.log());
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A harness for our own tests and benchmarks: starts the real daemon and hub, reads their event streams, and serves a
-//! scripted model to real agents.
+//! Test harness for the workspace's own tests and benchmarks: starts the real daemon and hub, reads their event
+//! streams, and serves a scripted model to real agents.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test helper fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test helper reports failure by panicking")]
 
 mod daemon;
 pub mod homes;

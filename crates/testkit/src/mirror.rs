@@ -1,4 +1,5 @@
-//! A mirror on the loopback: serves archives of the shapes that vendors and registries have, and misbehaves when told to.
+//! A download mirror on the loopback interface. It serves archives in the layouts of vendors, npm registries and
+//! Python indexes, and can cut, stall or slow down downloads to test how the installer recovers.
 
 use std::{
     collections::HashMap,
@@ -21,15 +22,15 @@ use sha2::{Digest, Sha512};
 use tokio::task::JoinSet;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-/// A program that says which it is.
+/// A shell script that prints `says`, which identifies the installed program to a test.
 pub fn script(says: &str) -> Vec<u8> {
     format!("#!/bin/sh\necho {says}\n").into_bytes()
 }
 
-/// A compressed tarball of these files, without permission to be executed.
+/// A gzipped tarball of these files. None of them is executable, so the installer must set that permission itself.
 ///
 /// # Panics
-/// Never: it is written to memory.
+/// Never: writing to memory does not fail.
 pub fn tar_gz(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
     for (name, content) in members {
@@ -41,7 +42,9 @@ pub fn tar_gz(members: &[(&str, &[u8])]) -> Vec<u8> {
     tar.into_inner().unwrap().finish().unwrap()
 }
 
-/// Something of a size that takes several pieces to come.
+/// A shell script like [`script`], padded to 6 MB so that its download takes many reads and can be interrupted.
+///
+/// The padding is pseudo-random (a multiplicative hash of the position), so that it stays large when compressed.
 pub fn large(says: &str) -> Vec<u8> {
     let mut bytes = script(says);
     bytes.extend_from_slice(b"exit 0\n#");
@@ -49,40 +52,44 @@ pub fn large(says: &str) -> Vec<u8> {
     bytes
 }
 
-/// How much comes at once where files come slowly.
+/// Size of one chunk of a download that is slowed down by [`Loopback::pace`].
 const PIECE_BYTES: usize = 64 << 10;
 
-/// What goes wrong with files that are longer than `after`, so many times.
+/// A fault in the next `times` responses with more than `after` bytes: nothing is sent after that many bytes.
 #[derive(Debug, Clone, Copy)]
 struct Trouble {
     after: usize,
     times: usize,
-    /// Whether the connection stays open and nothing comes any more.
+    /// Keeps the connection open without sending more, instead of closing it.
     stalls: bool,
 }
 
+/// State shared by the mirror and its request handler.
 #[derive(Debug, Default)]
 struct Shelf {
+    /// Contents by request path.
     files: Mutex<HashMap<String, Vec<u8>>>,
     trouble: Mutex<Option<Trouble>>,
+    /// Delay before each chunk.
     pace: Mutex<Option<Duration>>,
+    /// Path and `Range` header of every request, oldest first.
     asked: Mutex<Vec<(String, Option<String>)>>,
 }
 
-/// A mirror on the loopback, until it is dropped.
+/// A download mirror on the loopback interface. It stops when dropped, because the `JoinSet` then aborts its task.
 #[derive(Debug)]
 pub struct Loopback {
     shelf: Arc<Shelf>,
-    /// Its address.
+    /// The base URL of the mirror.
     pub url: String,
     _serving: JoinSet<()>,
 }
 
 impl Loopback {
-    /// Starts it on a port that is free.
+    /// Starts an empty mirror on a free port.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no port is free.
     pub async fn start() -> Self {
         let shelf = Arc::new(Shelf::default());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -93,38 +100,38 @@ impl Loopback {
         Self { shelf, url, _serving: serving }
     }
 
-    /// Puts a file where a mirror has what is at `https://{place}`.
+    /// Adds the file that the mirror serves in place of `https://{place}`.
     pub fn put(&self, place: &str, content: impl Into<Vec<u8>>) {
         self.shelf.files.lock().unwrap().insert(format!("/{place}"), content.into());
     }
 
-    /// Cuts the connection after so many bytes of a file, so many times.
+    /// Breaks the connection after `after` bytes in the next `times` downloads that are longer than that.
     pub fn cut(&self, after: usize, times: usize) {
         *self.shelf.trouble.lock().unwrap() = Some(Trouble { after, times, stalls: false });
     }
 
-    /// Falls silent after so many bytes of a file, so many times.
+    /// Stops sending after `after` bytes in the next `times` longer downloads, and keeps their connections open.
     pub fn stall(&self, after: usize, times: usize) {
         *self.shelf.trouble.lock().unwrap() = Some(Trouble { after, times, stalls: true });
     }
 
-    /// Pauses before each piece of 64 KiB from now on.
+    /// Waits for `pause` before each chunk of 64 KiB, in all downloads that start from now on.
     pub fn pace(&self, pause: Duration) {
         *self.shelf.pace.lock().unwrap() = Some(pause);
     }
 
-    /// What was asked for: paths and ranges.
+    /// The `Range` header of each request so far whose path ends with `ending`; `None` for the whole file.
     pub fn asked(&self, ending: &str) -> Vec<Option<String>> {
         let asked = self.shelf.asked.lock().unwrap();
         asked.iter().filter(|(path, _)| path.ends_with(ending)).map(|(_, range)| range.clone()).collect()
     }
 
-    /// Puts a tarball where an npm registry has it.
+    /// Publishes a tarball as an npm package. `integrity` replaces the correct checksum in the registry document.
     pub fn put_npm(&self, package: &str, version: &str, tarball: &[u8], integrity: Option<&str>) {
         self.publish(&json!({ "name": package, "version": version }), tarball, integrity);
     }
 
-    /// Puts a package where an npm registry has it: its `package.json`, and its other files.
+    /// Publishes an npm package made of a `package.json` and its other files.
     pub fn put_npm_package(&self, manifest: &Value, files: &[(&str, &[u8])]) {
         let text = manifest.to_string();
         let named: Vec<_> =
@@ -134,6 +141,7 @@ impl Loopback {
         self.publish(manifest, &tar_gz(&members), None);
     }
 
+    /// Adds the tarball and the package's registry document, whose path has an encoded slash for a scoped package.
     fn publish(&self, manifest: &Value, tarball: &[u8], integrity: Option<&str>) {
         let text = |name: &str| manifest[name].as_str().unwrap_or_default();
         let (package, version) = (text("name"), text("version"));
@@ -150,7 +158,7 @@ impl Loopback {
         self.put(&file, tarball);
     }
 
-    /// Puts a Python package where an index has it: a program of that name, written in Python.
+    /// Publishes a Python package with one program of the same name, whose source is `program`.
     pub fn put_python(&self, name: &str, version: &str, program: &str) {
         let file = format!("wheels/{name}-{version}-py3-none-any.whl");
         let link = format!("<!DOCTYPE html><a href=\"/{file}\">{name}-{version}-py3-none-any.whl</a>");
@@ -159,7 +167,7 @@ impl Loopback {
     }
 }
 
-/// A wheel with one program.
+/// A wheel with one program. pip replaces the line `#!python` in `.data/scripts` with the path of its interpreter.
 fn wheel(name: &str, version: &str, program: &str) -> Vec<u8> {
     let about = format!("{name}-{version}.dist-info");
     let mut files = vec![
@@ -180,6 +188,7 @@ fn wheel(name: &str, version: &str, program: &str) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
+/// Serves a file, or the rest of it from the start of the requested range, with the configured fault or delay.
 async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let range = request.headers().get(header::RANGE).map(|value| value.to_str().unwrap().to_owned());
@@ -193,7 +202,7 @@ async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
         .map_or(0, |range| range.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap());
     let mut response = Response::builder().header(header::ETAG, format!("\"{}\"", content.len()));
     if path.ends_with('/') {
-        response = response.header(header::CONTENT_TYPE, "text/html"); // pip reads no other index
+        response = response.header(header::CONTENT_TYPE, "text/html"); // pip ignores an index of another type
     }
     if start > 0 {
         let shown = format!("bytes {start}-{}/{}", content.len() - 1, content.len());

@@ -1,23 +1,25 @@
-//! A model that does what the prompt says: one loopback server that speaks the vendors' APIs to real agents.
+//! A scripted model: a server on the loopback interface that implements the vendors' model APIs for real agents and
+//! plays the script in the prompt.
 //!
-//! A prompt, or a [`Scenario`], is a script. Its steps stand on lines of their own or between ` ;; `:
+//! The script is part of the prompt, or comes from a [`Scenario`]. Line breaks or ` ;; ` separate its steps:
 //!
-//! | step | what the model does |
+//! | step | the model |
 //! |---|---|
-//! | `say:TEXT`, `think:TEXT` | answers, or thinks, TEXT |
-//! | `slow:SECONDS WORDS` | answers word by word over that time |
-//! | `wait:SECONDS`, `hang:` | opens the answer and says nothing for that time, or for [`HANG`](script::HANG) |
-//! | `tool:bash COMMAND` | calls the agent's own shell tool; `tool:bash! …` asks to leave a sandbox, where there is one |
-//! | `tool:NAME {json}` | calls that tool; `tool+:…` joins the next call in one answer |
-//! | `edit:PATH TEXT` | writes a file with the agent's own tool for that |
-//! | `ask:QUESTION\|A\|B`, `plan:TEXT`, `todo:A\|B\|C` | calls the agent's tool for questions, plans, lists |
-//! | `err:STATUS TEXT`, `err1:…` | fails with that HTTP status; the first time only |
-//! | `cut:`, `cut1:` | breaks the connection in mid-answer; the first time only |
-//! | `max:TEXT` | answers TEXT and stops for want of tokens |
+//! | `say:TEXT`, `think:TEXT` | answers TEXT, or sends it as reasoning |
+//! | `slow:SECONDS WORDS` | streams WORDS one by one, spread over that time |
+//! | `wait:SECONDS`, `hang:` | starts the answer and sends nothing for that time, or for [`HANG`](script::HANG) |
+//! | `tool:bash COMMAND` | calls the agent's own shell tool; `tool:bash! …` requests to leave the agent's sandbox |
+//! | `tool:NAME {json}` | calls the tool NAME; `tool+:…` puts the next call into the same answer |
+//! | `edit:PATH TEXT` | writes a file with the agent's own tool |
+//! | `ask:QUESTION\|A\|B`, `plan:TEXT`, `todo:A\|B\|C` | calls the agent's tool for questions, plans or lists |
+//! | `err:STATUS TEXT`, `err1:…` | fails with that HTTP status; `err1` only the first time |
+//! | `cut:`, `cut1:` | breaks the connection in mid-answer; `cut1` only the first time |
+//! | `max:TEXT` | answers TEXT and stops as if the token limit was reached |
 //!
-//! Text joins the next call in one answer; a call ends the answer. After the last one the model says
-//! `tool-result: …` with what the agent told it, so that a denial is seen. Requests for structured output get a value
-//! that fits; requests without tools, such as for titles, get `scripted title`.
+//! An answer contains the steps up to and including the next tool call; the agent's next request, which has the
+//! result of the call, gets the steps after it. When the script ends with a call, the model answers `tool-result: …`
+//! with that result, so that a test sees how the agent reported a denial. A request for structured output gets a
+//! value that fits its schema. A request without tools, such as for a session title, gets `scripted title`.
 
 mod amp;
 mod anthropic;

@@ -1,20 +1,20 @@
-//! Reads server-sent events off a response.
+//! Reads server-sent events from an HTTP response.
 
 use reqwest::Response;
 use sse::{SseFrame, SseParser};
 
-/// One event of a stream.
+/// One server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its type.
+    /// The event type; `message` if the frame has none.
     pub event: String,
-    /// Its id, if it has one.
+    /// The event id. The daemon and the hub use sequence numbers.
     pub id: Option<u64>,
-    /// What it says.
+    /// The payload.
     pub data: String,
 }
 
-/// The events of one response, in order.
+/// The event stream of one response.
 #[derive(Debug)]
 pub struct Events {
     response: Response,
@@ -22,21 +22,22 @@ pub struct Events {
 }
 
 impl Events {
-    /// Reads the body of `response`.
+    /// Reads events from the body of `response`.
     ///
     /// # Panics
-    /// If it is not a stream of events.
+    /// If the status is not 200 or the content type is not `text/event-stream`.
     pub fn new(response: Response) -> Self {
         assert_eq!(response.status(), 200, "{response:?}");
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Self { response, parser: SseParser::default() }
     }
 
-    /// The next event; `None` at the end of the stream. Comments are passed over.
+    /// Waits for the next event and skips comments. Returns `None` when the stream ends, be it properly or by a
+    /// broken connection: tests kill servers, and for a reader both look like the end.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(frame) = self.parser.pop() {
-                return Some(Event::from(frame.expect("an event is not that large")));
+                return Some(Event::from(frame.expect("an event exceeds the size limit")));
             }
             match self.response.chunk().await {
                 Ok(Some(chunk)) => self.parser.push(&chunk),
@@ -45,21 +46,21 @@ impl Events {
         }
     }
 
-    /// The next event of this type; others are passed over.
+    /// Waits for the next event of the type `kind` and skips others.
     ///
     /// # Panics
-    /// If the stream ends before it.
+    /// If the stream ends first.
     pub async fn next_of(&mut self, kind: &str) -> Event {
         loop {
             match self.next().await {
                 Some(event) if event.event == kind => return event,
                 Some(_) => {}
-                None => panic!("the stream ended without `{kind}`"),
+                None => panic!("the stream ended before an event of type `{kind}`"),
             }
         }
     }
 
-    /// All events up to the end of the stream.
+    /// Reads all events up to the end of the stream.
     pub async fn rest(mut self) -> Vec<Event> {
         let mut all = Vec::new();
         while let Some(event) = self.next().await {
@@ -70,10 +71,10 @@ impl Events {
 }
 
 impl From<SseFrame> for Event {
-    /// A frame without a type is a message, as the standard says.
+    /// The SSE standard gives a frame without a type the type `message`.
     fn from(frame: SseFrame) -> Self {
         let event = if frame.event.is_empty() { "message".to_owned() } else { frame.event };
-        let id = frame.id.map(|id| id.parse().expect("an id is a number"));
+        let id = frame.id.map(|id| id.parse().expect("an event id is not a number"));
         Self { event, id, data: frame.data }
     }
 }

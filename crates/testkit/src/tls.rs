@@ -1,4 +1,4 @@
-//! TLS before a server that speaks none.
+//! A TLS-terminating proxy in front of a server that speaks plain HTTP.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use tokio_rustls::{
     },
 };
 
-/// What it shows. Of `localhost`, signed by itself, for a hundred years: nobody trusts it who is not told to, so that its
-/// key is no secret.
+/// The certificate that [`Tls`] presents: self-signed, for the name `localhost`, valid for a hundred years. Only a
+/// client configured to trust it accepts it, so its private key may be in the repository.
 pub const CERTIFICATE: &str = include_str!("tls/certificate.pem");
 const KEY: &str = include_str!("tls/key.pem");
 
-/// One for the same name that somebody else has.
+/// Another self-signed certificate for `localhost`. Clients that trust only this one must reject [`Tls`].
 pub const OTHER_CERTIFICATE: &str = include_str!("tls/other.pem");
 
-/// Speaks TLS before a server, to those who trust [`CERTIFICATE`].
+/// A TLS proxy that presents [`CERTIFICATE`]. It stops when dropped, because the `JoinSet` then aborts its task.
 #[derive(Debug)]
 pub struct Tls {
     port: u16,
@@ -32,20 +32,20 @@ pub struct Tls {
     _serving: JoinSet<()>,
 }
 
-/// How many have called.
+/// The number of TLS handshakes so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// Those who went on to say something.
+    /// Completed handshakes: the client accepted the certificate.
     pub trusting: usize,
-    /// Those who hung up when they saw the certificate.
+    /// Failed handshakes, usually because the client rejected the certificate.
     pub distrusting: usize,
 }
 
 impl Tls {
-    /// Before the server at `base`, such as `http://127.0.0.1:1234`.
+    /// Starts a proxy in front of the server at `base`, such as `http://127.0.0.1:1234`.
     ///
     /// # Panics
-    /// If there is no address to listen on.
+    /// If no port is free.
     pub async fn before(base: &str) -> Self {
         let certificate = CertificateDer::from_pem_slice(CERTIFICATE.as_bytes()).unwrap();
         let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes()).unwrap();
@@ -68,8 +68,10 @@ impl Tls {
                         return;
                     };
                     count.send_modify(|calls| calls.trusting += 1);
+                    // Connect only now: the server must see nothing of a client that rejects the certificate.
                     let mut server = TcpStream::connect(behind).await.unwrap();
                     let _ = copy_bidirectional(&mut client, &mut server).await;
+                    // Sends `close_notify` if the copy ended with an error; else the client reports truncation.
                     let _ = client.shutdown().await;
                 });
             }
@@ -77,20 +79,20 @@ impl Tls {
         Self { port, calls, _serving: serving }
     }
 
-    /// Its address by the name that its certificate has.
+    /// The base URL with `localhost`, the name in the certificate.
     pub fn base(&self) -> String {
         format!("https://localhost:{}", self.port)
     }
 
-    /// Its address by a name that its certificate has not.
+    /// The base URL with `127.0.0.1`, which the certificate does not contain: a client must reject it here.
     pub fn base_by_another_name(&self) -> String {
         format!("https://127.0.0.1:{}", self.port)
     }
 
-    /// How many have called, once that is so.
+    /// Waits until the counts satisfy `are_so` and returns them.
     ///
     /// # Panics
-    /// Never: it counts for as long as it is there.
+    /// Never: the proxy owns the task that counts.
     pub async fn calls_until(&mut self, are_so: impl FnMut(&Calls) -> bool) -> Calls {
         *self.calls.wait_for(are_so).await.unwrap()
     }

@@ -1,38 +1,40 @@
-//! Bounded waits on facts.
+//! Waits for a condition, with a time limit after which the test fails.
 
 use std::{
     future::Future,
     time::{Duration, Instant},
 };
 
-/// How often a fact is looked at that nobody announces.
+/// Interval between two checks of a condition that can only be polled.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// The value of `future`, which must come within `limit`.
+/// Waits for `future`.
+///
+/// The function is not `async` itself, so that `#[track_caller]` reports the line of the test.
 ///
 /// # Panics
-/// If it does not.
+/// If the future takes longer than `limit`.
 #[track_caller]
 pub fn within<F: Future>(limit: Duration, future: F) -> impl Future<Output = F::Output> {
     let caller = std::panic::Location::caller();
     async move {
         match tokio::time::timeout(limit, future).await {
             Ok(value) => value,
-            Err(_) => panic!("not within {limit:?}, at {caller}"),
+            Err(_) => panic!("the future at {caller} did not complete within {limit:?}"),
         }
     }
 }
 
-/// Waits until `fact` holds, which must be within `limit`.
+/// Polls `fact` every 2 ms until it returns true. Blocks the thread; for code that is not async.
 ///
 /// # Panics
-/// If it does not.
+/// If that takes longer than `limit`.
 #[track_caller]
-#[expect(clippy::disallowed_methods, reason = "a fact that nobody announces can only be looked at again")]
+#[expect(clippy::disallowed_methods, reason = "the condition can only be polled")]
 pub fn within_blocking(limit: Duration, mut fact: impl FnMut() -> bool) {
     let start = Instant::now();
     while !fact() {
-        assert!(start.elapsed() < limit, "not within {limit:?}");
+        assert!(start.elapsed() < limit, "the condition did not hold within {limit:?}");
         std::thread::sleep(LOOK_AGAIN);
     }
 }

@@ -1,17 +1,17 @@
-//! `scripted-model --port N [--scenario FILE]`: the scripted model, for people who try agents by hand.
+//! `scripted-model --port N [--scenario FILE]`: serves the scripted model, to try an agent by hand.
 
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 use testkit::model::{ModelOptions, Scenario};
 
-/// A model that does what the prompt says, for real agents on this machine
+/// Serve a scripted model to real agents on this machine
 #[derive(Parser)]
 struct Args {
-    /// The port to listen on; 0 for any free one
+    /// Listen on this port; 0 picks a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// A TOML file of answers to prompts that are no scripts
+    /// Answer prompts that contain no script from this TOML file
     #[arg(long)]
     scenario: Option<PathBuf>,
 }

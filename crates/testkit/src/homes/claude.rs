@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Endpoint, Setup};
 
-/// Everything is in the environment.
+/// Configures Claude Code, which takes all its settings from the environment.
 pub fn claude(_home: &Path, endpoint: Endpoint<'_>) -> Setup {
     Setup::new([
         ("ANTHROPIC_BASE_URL", endpoint.url),
@@ -12,7 +12,7 @@ pub fn claude(_home: &Path, endpoint: Endpoint<'_>) -> Setup {
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
         ("CLAUDE_CODE_MAX_RETRIES", "1"),
         ("DISABLE_AUTOUPDATER", "1"),
-        // Without it Claude refuses some modes to root, which is who runs a container.
+        // Claude refuses some permission modes to root unless it runs in a sandbox. Tests in a container run as root.
         ("IS_SANDBOX", "1"),
     ])
 }

@@ -4,7 +4,10 @@ use std::{fs, path::Path};
 
 use super::{Endpoint, Setup, write};
 
-/// The model is one that Codex has plain tools for; plugins are off because it waits for the network for them.
+/// Configures Codex.
+///
+/// The chosen model is one to which Codex offers its shell and patch tools directly; with its newest models it offers
+/// a single tool that runs JavaScript. Plugins are off because Codex would wait for the network to load them.
 pub fn codex(home: &Path, endpoint: Endpoint<'_>) -> Setup {
     let url = endpoint.url;
     let config = format!(
@@ -28,9 +31,10 @@ stream_max_retries = 1
 "#
     );
     write(home, ".codex/config.toml", &config);
-    // Its helpers refuse a home below the directory for temporary files.
+    // Codex's helper programs refuse a home inside the directory for temporary files, where the test's home usually
+    // is. So TMPDIR points to a directory inside the home instead.
     let temporary = home.join("temporary");
-    fs::create_dir_all(&temporary).expect("make a directory");
+    fs::create_dir_all(&temporary).expect("could not create a directory");
     let (codex, temporary) = (home.join(".codex"), temporary.display().to_string());
     Setup::new([
         ("CODEX_HOME", &codex.display().to_string()),

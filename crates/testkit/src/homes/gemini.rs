@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Endpoint, Setup, write};
 
-/// The key is in the environment; that it is to be used is in a file.
+/// Configures gemini-cli. It takes the key from the environment, but uses it only if the settings file selects it.
 pub fn gemini(home: &Path, endpoint: Endpoint<'_>) -> Setup {
     let settings = json!({
         "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Endpoint, Setup, write};
 
-/// Without its `permission` block opencode asks for nothing.
+/// Configures opencode. Without the `permission` block it would run every tool without asking the user.
 pub fn opencode(home: &Path, endpoint: Endpoint<'_>) -> Setup {
     let model = |name: &str| json!({ "name": name, "tool_call": true, "reasoning": true, "limit": { "context": 200_000, "output": 8192 } });
     let provider = json!({

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Endpoint, Setup, write};
 
-/// pi finds the model in a file of its own.
+/// Configures pi, which reads its providers from `models.json` and its defaults from `settings.json`.
 pub fn pi(home: &Path, endpoint: Endpoint<'_>) -> Setup {
     let model = |id: &str| {
         json!({

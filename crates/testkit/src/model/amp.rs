@@ -1,20 +1,21 @@
-//! Amp's own backend, just enough for the versions of Amp that talk to the model themselves.
+//! The parts of Amp's backend that Amp calls besides the model API. Amp sends both to one address, `AMP_URL`.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-/// The most threads that are kept; a test has a handful.
+/// How many threads are stored. A test creates a handful; uploads of further ones are ignored.
 const THREADS_MAX: usize = 256;
 
-/// Amp keeps its threads on the backend, and continues what it gets back from there.
+/// Stores uploaded threads. Amp uploads its conversation here and, to continue it, downloads it again.
 #[derive(Debug, Default)]
 pub(super) struct Backend {
     threads: HashMap<String, Value>,
 }
 
 impl Backend {
-    /// The answer to `POST /api/internal?METHOD`.
+    /// The response body for `POST /api/internal?METHOD`. Other methods succeed with an empty result, so that
+    /// Amp carries on.
     pub(super) fn call(&mut self, method: &str, body: &Value) -> Value {
         let params = &body["params"];
         let result = match method {

@@ -1,4 +1,4 @@
-//! Anthropic Messages, as Claude and Amp speak it.
+//! The Anthropic Messages API, which Claude Code and Amp use.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use super::{
     tools::Tool,
 };
 
-/// Thinking comes signed; agents keep the signature and send it back.
+/// The API signs thinking blocks, and agents store the signature and send it back. The scripted model ignores it.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
-/// What stands before the path of the plan's file in Claude's plan mode.
+/// In plan mode Claude Code names the file for the plan only in prose. These phrases precede its path.
 const PLAN_FILE: [&str; 2] = ["plan at /", "plan file already exists at /"];
 
 pub(super) fn read(body: &Value) -> Conversation {
@@ -37,13 +37,14 @@ fn read_message(message: &Value, conversation: &mut Conversation) {
     let text = [json!({ "type": "text", "text": content })];
     let blocks = content.as_array().map_or(text.as_slice(), Vec::as_slice);
     let of = |kind: &'static str| blocks.iter().filter(move |block| block["type"] == kind);
-    // Claude puts `system` messages between the others.
+    // Searched in messages of all roles: Claude Code also sends `system` messages, and the path may be in one.
     if let Some(file) = plan_file(&text_of(content)) {
         conversation.plan_file = Some(file);
     }
     match message["role"].as_str() {
         Some("assistant") => conversation.turns.push(Turn::Model { calls: of("tool_use").count() }),
         Some("user") => {
+            // Results first: text in the same message may be a new prompt, while the results belong to the old one.
             let results = of("tool_result").map(|block| Turn::Result(text_of(&block["content"])));
             conversation.turns.extend(results);
             conversation.turns.extend(of("text").map(|block| Turn::User(text_of(&block["text"]))));
@@ -52,6 +53,7 @@ fn read_message(message: &Value, conversation: &mut Conversation) {
     }
 }
 
+/// The path of the plan file, if `text` names it: it starts after one of the phrases and ends with `.md`.
 fn plan_file(text: &str) -> Option<String> {
     let after = PLAN_FILE.iter().filter_map(|mark| text.rsplit_once(mark)).map(|(_, after)| after).next()?;
     let path = after.split(char::is_whitespace).next()?;
@@ -80,6 +82,7 @@ pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
     message
 }
 
+/// Each part becomes one content block: a start event without content, the content as deltas, and a stop event.
 pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> {
     let mut frames = Frames::default();
     frames.named(&json!({ "type": "message_start", "message": message(ids, model, 1) }));

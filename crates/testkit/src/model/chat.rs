@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, as opencode and pi speak it.
+//! The OpenAI Chat Completions API, which opencode and pi use.
 
 use serde_json::{Value, json};
 
@@ -56,6 +56,7 @@ pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
 }
 
 pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> {
+    // All chunks of one answer carry the same id.
     let id = ids.next("chatcmpl-");
     let chunk = |choices: Value| json!({ "id": id, "object": "chat.completion.chunk", "created": 0, "model": model, "choices": choices });
     let delta = |delta: Value| chunk(json!([{ "index": 0, "delta": delta, "finish_reason": null }]));
@@ -80,6 +81,7 @@ pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> 
                 }
             }
             Part::Call(call) => {
+                // Only the first chunk of a call has its id and name; clients assign later chunks by `index`.
                 let function = json!({ "name": call.name, "arguments": "" });
                 let start = json!({ "index": calls, "id": ids.next("call_"), "type": "function", "function": function });
                 frames.data(&delta(json!({ "tool_calls": [start] })));
@@ -92,6 +94,7 @@ pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> 
         }
     }
     frames.data(&chunk(json!([{ "index": 0, "delta": {}, "finish_reason": finish_reason(answer.stop) }])));
+    // The API sends the usage in a chunk of its own without choices, then a marker that is not JSON.
     let mut last = chunk(json!([]));
     last["usage"] = usage();
     frames.data(&last);
@@ -111,7 +114,7 @@ fn finish_reason(stop: Stop) -> &'static str {
     }
 }
 
-/// The same in both of OpenAI's APIs.
+/// The error body of both OpenAI APIs, Chat Completions and Responses.
 pub(super) fn error(status: u16, message: &str) -> Value {
     let kind = match status {
         401 => "invalid_api_key",

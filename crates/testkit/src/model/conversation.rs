@@ -1,36 +1,36 @@
-//! What an agent sends to a model, whatever API it speaks.
+//! An agent's request to the model, independent of the vendor's API.
 
 use serde_json::Value;
 
 use super::tools::Tools;
 
-/// One request for an answer.
+/// One request. Agents send the whole conversation each time, so it also shows how far the script has been played.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
-    /// What was said so far, oldest first.
+    /// The messages so far, oldest first.
     pub(super) turns: Vec<Turn>,
-    /// What the model may call.
+    /// The tools that the agent offers to the model.
     pub(super) tools: Tools,
-    /// Whether there are instructions besides what was said.
+    /// Whether the request has a system prompt.
     pub(super) instructed: bool,
-    /// The schema that the answer must fit; empty if any JSON will do.
+    /// The JSON schema of a request for structured output. Null if the request wants JSON without naming a schema.
     pub(super) schema: Option<Value>,
-    /// The file that the agent wants a plan to be written to before it is put to the user.
+    /// The file to which the model must write a plan before it submits the plan (Claude Code's plan mode).
     pub(super) plan_file: Option<String>,
 }
 
-/// One thing that was said.
+/// One message or tool result of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// By the user, or by the agent in the user's name.
+    /// Text of the user, or text that the agent adds in the user's name, such as a reminder.
     User(String),
-    /// By the model, with this many calls.
+    /// An answer of the model with this many tool calls. The script's position is derived from their sum.
     Model { calls: usize },
-    /// What came of a call.
+    /// The result of a tool call.
     Result(String),
 }
 
-/// The text in a piece of content, in any of the shapes that the APIs have.
+/// Extracts the text of a message's content, in any of the APIs: a string, a content block, or a list of blocks.
 pub(super) fn text_of(content: &Value) -> String {
     match content {
         Value::Null => String::new(),
@@ -45,7 +45,7 @@ pub(super) fn text_of(content: &Value) -> String {
     }
 }
 
-/// The elements of a list; none if there is no list.
+/// The elements of the list `body[key]`; empty if it is missing or not a list.
 pub(super) fn list<'a>(body: &'a Value, key: &str) -> &'a [Value] {
     body[key].as_array().map(Vec::as_slice).unwrap_or_default()
 }

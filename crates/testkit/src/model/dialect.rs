@@ -1,24 +1,24 @@
-//! The APIs that the model speaks, and which one a path belongs to.
+//! The vendors' APIs that the scripted model implements, and the choice of one by request path.
 
 use serde_json::Value;
 
 use super::{anthropic, chat, conversation::Conversation, frames::Frame, gemini, reply::Answer, responses};
 
-/// An API of a vendor.
+/// A vendor's model API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// Anthropic Messages.
+    /// The Anthropic Messages API.
     Anthropic,
-    /// OpenAI Responses.
+    /// The OpenAI Responses API.
     Responses,
-    /// OpenAI Chat Completions.
+    /// The OpenAI Chat Completions API.
     Chat,
-    /// Gemini.
+    /// The Gemini API.
     Gemini,
 }
 
 impl Dialect {
-    /// The API whose path this is. Agents put what they like before it.
+    /// The API of a request path. Only the end of the path counts, because agents put different prefixes before it.
     pub(super) fn of(path: &str) -> Option<Self> {
         let ends = |end| path.ends_with(end);
         if ends("/messages") {
@@ -34,7 +34,7 @@ impl Dialect {
         }
     }
 
-    /// Whether the answer is to be streamed.
+    /// Whether the agent requests a streamed answer: Gemini by the path, the other APIs by a field of the body.
     pub(super) fn streams(self, path: &str, body: &Value) -> bool {
         match self {
             Self::Gemini => path.ends_with(":streamGenerateContent"),
@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// An answer in one piece.
+    /// The response body of an answer that is not streamed.
     pub(super) fn whole(self, answer: &Answer, ids: &mut Ids, model: &str) -> Value {
         match self {
             Self::Anthropic => anthropic::whole(answer, ids, model),
@@ -79,7 +79,7 @@ impl Dialect {
     }
 }
 
-/// Ids that no other answer of this model has: agents keep them in their transcripts.
+/// Generates ids that are unique within one model. Agents store them in transcripts and match tool results by them.
 #[derive(Debug, Default)]
 pub(super) struct Ids(u64);
 

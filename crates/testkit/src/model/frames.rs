@@ -1,41 +1,42 @@
-//! An answer as it goes over the wire: events, pauses between them, and sometimes a break.
+//! A streamed answer as a list of frames: server-sent events, pauses between them, and possibly a broken connection.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// The longest piece of arguments in one event, so that agents meet arguments in several.
+/// Tool arguments are streamed in pieces of this length. It is short, so that agents have to join pieces.
 const PIECE_CHARS_MAX: usize = 40;
 
-/// A piece of a stream.
+/// One element of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Frame {
-    /// An event: its name, where the API has names, and its data.
+    /// An event: its name, if the API uses named events, and its data.
     Event(Option<String>, String),
-    /// A line that says nothing.
+    /// An SSE comment, which clients ignore.
     Comment,
     Pause(Duration),
-    /// The connection breaks; nothing comes after it.
+    /// Breaks the connection. Must be the last frame.
     Cut,
 }
 
-/// The pieces of a stream, in the order they are sent.
+/// Builds the frames of a streamed answer.
 #[derive(Debug, Default)]
 pub(super) struct Frames(Vec<Frame>);
 
 impl Frames {
-    /// An event that is named after its `type`.
+    /// Adds an event whose name is the `type` of its data, as the Anthropic and Responses APIs have it.
     pub(super) fn named(&mut self, data: &Value) {
         self.0.push(Frame::Event(data["type"].as_str().map(str::to_owned), data.to_string()));
     }
 
-    /// An event without a name.
+    /// Adds an event without a name, as the Chat Completions and Gemini APIs have it.
     pub(super) fn data(&mut self, data: &impl ToString) {
         self.0.push(Frame::Event(None, data.to_string()));
     }
 
+    /// Adds a pause that may come before any content.
     pub(super) fn wait(&mut self, time: Duration) {
-        // Some agents count a stream as open only when something came.
+        // Some agents treat the stream as open only after its first bytes, so the pause follows a comment.
         self.0.extend([Frame::Comment, Frame::Pause(time)]);
     }
 
@@ -53,17 +54,17 @@ impl Frames {
     }
 }
 
-/// A text in a few pieces.
+/// Splits an answer's text into at most five pieces, so that agents receive it in several deltas.
 pub(super) fn pieces(text: &str) -> Vec<&str> {
     split(text, (text.chars().count() / 4 + 1).max(8))
 }
 
-/// Arguments in pieces.
+/// Splits tool arguments into pieces of `PIECE_CHARS_MAX` characters.
 pub(super) fn argument_pieces(text: &str) -> Vec<&str> {
     split(text, PIECE_CHARS_MAX)
 }
 
-/// The words of a text, each with the space after it, and the time after each.
+/// Splits a text into words, each with the white space and the pause after it. The pauses add up to `over`.
 pub(super) fn words(text: &str, over: Duration) -> impl Iterator<Item = (&str, Duration)> {
     let words: Vec<_> = text.split_inclusive(char::is_whitespace).collect();
     let each = over / u32::try_from(words.len().max(1)).unwrap_or(u32::MAX);

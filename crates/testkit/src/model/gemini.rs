@@ -1,4 +1,4 @@
-//! Gemini, as gemini-cli speaks it.
+//! The Gemini API, which gemini-cli uses.
 
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn call(part: &Part, ids: &mut Ids) -> Value {
 fn chunk(ids: &mut Ids, model: &str, parts: &Value, stop: Option<Stop>) -> Value {
     let mut candidate = json!({ "index": 0, "content": { "role": "model", "parts": parts } });
     if let Some(stop) = stop {
-        // A call ends an answer like any other.
+        // Unlike Anthropic and Chat Completions, Gemini has no finish reason of its own for tool calls.
         candidate["finishReason"] = json!(if stop == Stop::Tokens { "MAX_TOKENS" } else { "STOP" });
     }
     json!({

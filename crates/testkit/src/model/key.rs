@@ -1,9 +1,9 @@
-//! The API key that agents must have.
+//! Checks the API key of requests to the scripted model.
 
 use axum::http::{HeaderMap, Uri};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Where the vendors' APIs take a key.
+/// The headers in which the vendors' APIs expect a key. Gemini also accepts it as the query parameter `key`.
 const HEADERS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
 
 #[derive(Debug)]
@@ -14,7 +14,7 @@ impl Key {
         Self(key.into())
     }
 
-    /// Whether a request has this key.
+    /// Whether a request carries this key in a header or in the query.
     pub(super) fn is_in(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         let sent = HEADERS.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
         let sent = sent.map(|value| value.trim_start_matches("Bearer "));

@@ -1,24 +1,24 @@
-//! What the model answers, whatever API it is asked through.
+//! An answer of the model, independent of the vendor's API.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// An answer, or a failure in its place.
+/// The model's response to one request: an answer, or an HTTP error.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
     Answer(Answer),
     Fail { status: u16, message: String },
 }
 
-/// One answer.
+/// A successful answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) parts: Vec<Part>,
     pub(super) stop: Stop,
 }
 
-/// A piece of an answer.
+/// One element of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
     Text(String),
@@ -29,29 +29,29 @@ pub(super) enum Part {
     },
     Wait(Duration),
     Call(Call),
-    /// The connection breaks here.
+    /// Breaks the connection. Later parts are not sent.
     Cut,
 }
 
-/// A tool that is called.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
     pub(super) name: String,
     pub(super) input: Input,
-    /// The group of tools that it belongs to, where the API has groups.
+    /// The tool's namespace, in the Responses API; other APIs have none.
     pub(super) namespace: Option<String>,
 }
 
-/// What a tool is called with.
+/// The arguments of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Input {
     Json(Value),
-    /// For tools that take text as it is.
+    /// Free text, for a tool without a schema, such as Codex's `apply_patch`.
     Text(String),
 }
 
 impl Input {
-    /// As one string, as most APIs send it.
+    /// The arguments as one string, which is how the OpenAI APIs send them.
     pub(super) fn as_text(&self) -> String {
         match self {
             Self::Json(value) => value.to_string(),
@@ -59,7 +59,7 @@ impl Input {
         }
     }
 
-    /// As an object, as the other APIs send it.
+    /// The arguments as a JSON object, which is how the Anthropic and Gemini APIs send them.
     pub(super) fn as_object(&self) -> Value {
         match self {
             Self::Json(value) => value.clone(),
@@ -68,7 +68,7 @@ impl Input {
     }
 }
 
-/// Why an answer ends.
+/// Why an answer ends: it is complete, it calls tools, or it reached the token limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     End,
@@ -77,12 +77,12 @@ pub(super) enum Stop {
 }
 
 impl Answer {
-    /// An answer that is one text.
+    /// A complete answer that consists of one text.
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self { parts: vec![Part::Text(text.into())], stop: Stop::End }
     }
 
-    /// All its text, without the thoughts.
+    /// The text of all parts, without reasoning.
     pub(super) fn whole_text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
             Part::Text(text) | Part::Slow { text, .. } => Some(text.as_str()),
@@ -91,7 +91,7 @@ impl Answer {
         texts.collect()
     }
 
-    /// How long it takes when it is not streamed.
+    /// The sum of all pauses: the delay of the response if the answer is not streamed.
     pub(super) fn time(&self) -> Duration {
         let times = self.parts.iter().filter_map(|part| match part {
             Part::Wait(time) | Part::Slow { over: time, .. } => Some(*time),
@@ -100,7 +100,7 @@ impl Answer {
         times.sum()
     }
 
-    /// Whether the connection breaks before its end.
+    /// Whether the connection breaks before the end of the answer.
     pub(super) fn is_cut(&self) -> bool {
         self.parts.contains(&Part::Cut)
     }

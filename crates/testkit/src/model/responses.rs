@@ -1,4 +1,4 @@
-//! OpenAI Responses, as Codex speaks it.
+//! The OpenAI Responses API, which Codex uses.
 
 use serde_json::{Value, json};
 
@@ -40,17 +40,19 @@ fn read_tool(tool: &Value, tools: &mut Tools) {
         }
         return;
     }
-    // Tools of the vendor have a type and no name.
+    // Tools that OpenAI runs itself, such as `web_search`, have a type and no name.
     let name = tool.get("name").unwrap_or(&tool["type"]);
     tools.add(name, one(tool, None));
 }
 
 fn read_item(item: &Value, conversation: &mut Conversation) {
+    // Text, calls and results are separate items of one list, so an answer with a text and two calls yields three
+    // model turns. Only the sum of their calls matters.
     let turns = &mut conversation.turns;
     match (item["type"].as_str().unwrap_or("message"), item["role"].as_str()) {
         ("message", Some("assistant")) => turns.push(Turn::Model { calls: 0 }),
         ("message", Some("user")) => turns.push(Turn::User(text_of(&item["content"]))),
-        // Codex with its newest models names its tools here.
+        // With its newest models Codex sends its tools as an input item instead of in `tools`.
         ("additional_tools", _) => {
             list(item, "tools").iter().for_each(|tool| read_tool(tool, &mut conversation.tools));
         }
@@ -67,6 +69,8 @@ pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
     response
 }
 
+/// Each part becomes one output item. The API announces it empty (`output_item.added`), sends its content as deltas,
+/// and repeats it whole (`output_item.done`); the closing event repeats all items.
 pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> {
     let mut events = Events::default();
     let mut response = response(ids, model);
@@ -98,7 +102,7 @@ pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> 
     events.frames.end()
 }
 
-/// The events of a stream, which are numbered.
+/// Adds events to the stream. The API numbers them from 0, without gaps.
 #[derive(Default)]
 struct Events {
     frames: Frames,
@@ -177,7 +181,7 @@ fn complete(response: &mut Value, stop: Stop, output: &[Value]) {
     });
 }
 
-/// A part of an answer as it stands when it is finished.
+/// The finished output item of a part; `None` for a pause or a broken connection.
 fn item(part: &Part, ids: &mut Ids) -> Option<Value> {
     let id = ids.next("item_");
     match part {
@@ -209,7 +213,7 @@ fn item(part: &Part, ids: &mut Ids) -> Option<Value> {
     }
 }
 
-/// An item as it stands when it begins.
+/// The item as `output_item.added` announces it: in progress and without content.
 fn opened(item: &Value) -> Value {
     let mut item = item.clone();
     for (key, empty) in

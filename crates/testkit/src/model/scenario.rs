@@ -1,16 +1,16 @@
-//! What the model does about prompts that are no scripts themselves.
+//! Scripts for prompts that do not contain a script themselves.
 
 use serde::Deserialize;
 
 use super::script::{self, Step};
 
-/// Which script is played for which prompt. Prompts that hold a script of their own need none.
+/// Chooses a script by the text of the prompt. A prompt that contains a script overrides the scenario.
 ///
-/// In a file:
+/// As a file:
 ///
 /// ```toml
 /// [[answer]]
-/// when = "fix the bug"    # what the prompt holds; any prompt if left out
+/// when = "fix the bug"    # text that the prompt contains; matches any prompt if omitted
 /// script = "tool:bash cargo test ;; say:It is fixed."
 /// ```
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,7 +28,7 @@ struct Answer {
     script: String,
 }
 
-/// A file that is no scenario.
+/// The error for a scenario file that cannot be used.
 #[derive(Debug)]
 pub struct InvalidScenario(String);
 
@@ -41,7 +41,7 @@ impl std::fmt::Display for InvalidScenario {
 impl std::error::Error for InvalidScenario {}
 
 impl Scenario {
-    /// Plays `script` for prompts that hold `when`; the first that fits wins.
+    /// Plays `script` for prompts that contain `when`. If several match, the one added first wins.
     #[must_use]
     pub fn on(mut self, when: &str, script: &str) -> Self {
         self.answers.push(Answer { when: when.into(), script: script.into() });
@@ -51,7 +51,7 @@ impl Scenario {
     /// Reads a scenario from TOML.
     ///
     /// # Errors
-    /// If it is not TOML, or says something else, or a script in it says nothing.
+    /// If the text is not valid TOML, has unknown keys, or contains a script without steps.
     pub fn parse(text: &str) -> Result<Self, InvalidScenario> {
         let scenario: Self = toml::from_str(text).map_err(|error| InvalidScenario(error.to_string()))?;
         match scenario.answers.iter().find(|answer| script::parse(&answer.script).is_empty()) {
@@ -60,7 +60,7 @@ impl Scenario {
         }
     }
 
-    /// The steps for a prompt: its own, or else those of the first answer that fits.
+    /// The steps for a prompt: those in the prompt, or else those of the first matching answer.
     pub(super) fn steps(&self, prompt: &str) -> Vec<Step> {
         let own = script::parse(prompt);
         if !own.is_empty() {

@@ -1,82 +1,82 @@
-//! What a prompt tells the model to do.
+//! Parses scripts: the steps that a prompt lists for the scripted model.
 
 use std::{fmt, time::Duration};
 
-/// How long a model that hangs says nothing: longer than any test waits.
+/// How long a hanging answer lasts, and the upper limit of every pause: longer than any test waits.
 pub const HANG: Duration = Duration::from_secs(600);
 
-/// One thing for the model to do.
+/// One step of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Answers.
+    /// Answers with this text.
     Say(String),
-    /// Thinks aloud.
+    /// Sends this text as reasoning.
     Think(String),
-    /// Answers word by word.
+    /// Answers word by word, with a pause after each word.
     Slow {
-        /// How long it takes.
+        /// The sum of the pauses.
         over: Duration,
-        /// The words.
+        /// The text of the answer.
         text: String,
     },
-    /// Says nothing for a while.
+    /// Sends nothing for this time.
     Wait(Duration),
     /// Runs a command with the agent's shell tool.
     Bash {
-        /// The command.
+        /// The command line.
         command: String,
-        /// Whether to ask to leave the agent's sandbox.
+        /// Whether the call requests to run outside the agent's sandbox.
         escalate: bool,
-        /// Whether the next call joins this one in one answer.
+        /// Whether the next call is part of the same answer.
         join: bool,
     },
     /// Calls a tool by its name.
     Tool {
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// Its arguments: JSON, or the text that a tool without a schema takes.
+        /// The arguments: JSON, or plain text for a tool without a schema.
         input: String,
-        /// Whether the next call joins this one in one answer.
+        /// Whether the next call is part of the same answer.
         join: bool,
     },
-    /// Writes a file with the agent's tool for that.
+    /// Writes a file with the agent's own tool.
     Edit {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// What it is to hold.
+        /// The new content.
         text: String,
     },
-    /// Asks the user a question.
+    /// Asks the user a question with the agent's own tool.
     Ask {
-        /// The question.
+        /// The text of the question.
         question: String,
-        /// What can be chosen.
+        /// The answers to choose from.
         options: Vec<String>,
     },
-    /// Puts a plan before the user.
+    /// Submits a plan to the user.
     Plan(String),
-    /// Writes a list: its first item is done, its second begun.
+    /// Writes a to-do list. The first item is completed, the second in progress, the others pending.
     Todo(Vec<String>),
-    /// Fails.
+    /// Responds with an HTTP error.
     Fail {
-        /// The HTTP status.
+        /// The HTTP status, 400 to 599.
         status: u16,
-        /// What it says.
+        /// The error message.
         message: String,
-        /// Whether only the first request fails.
+        /// Whether only the first request fails, so that a retry succeeds.
         once: bool,
     },
     /// Breaks the connection in mid-answer.
     Cut {
-        /// Whether only the first answer is cut.
+        /// Whether only the first answer is cut, so that a retry succeeds.
         once: bool,
     },
-    /// Answers and stops for want of tokens.
+    /// Answers with this text and stops as if the token limit was reached.
     Max(String),
 }
 
 impl Step {
-    /// Whether the step calls a tool, so that the agent comes back with a result.
+    /// Whether the step calls a tool, after which the agent sends a new request with the result.
     pub fn is_call(&self) -> bool {
         matches!(
             self,
@@ -90,13 +90,13 @@ impl Step {
     }
 }
 
-/// The steps in `text`; whatever else it says is passed over.
+/// Parses the steps in `text` and skips all other text, including steps with invalid arguments.
 pub fn parse(text: &str) -> Vec<Step> {
     let text = without_reminders(text);
     text.lines().flat_map(|line| line.split(" ;; ")).filter_map(step).collect()
 }
 
-/// Agents put remarks of their own beside the prompt, and those may quote anything.
+/// Removes the reminders that agents add to a prompt. They may quote anything, including text that looks like a step.
 fn without_reminders(text: &str) -> String {
     const OPEN: &str = "<system-reminder>";
     const CLOSE: &str = "</system-reminder>";
@@ -145,7 +145,7 @@ fn step(segment: &str) -> Option<Step> {
     })
 }
 
-/// A segment without the tags and quotes that agents put around a prompt.
+/// Removes the XML tags and quotes that agents put around a prompt, but keeps tags inside the text.
 fn unwrapped(segment: &str) -> &str {
     let mut text = segment.trim();
     loop {
@@ -195,7 +195,7 @@ fn items(text: &str) -> Vec<String> {
     text.split('|').filter_map(|item| not_empty(item.trim())).collect()
 }
 
-/// As it is written in a script.
+/// Formats the step as it is written in a script; the inverse of [`parse`].
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plus = |join: &bool| if *join { "+" } else { "" };

@@ -1,4 +1,4 @@
-//! What the model was asked.
+//! Records the requests that the model received, for tests to inspect.
 
 use std::collections::VecDeque;
 
@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use super::Dialect;
 
-/// The most requests that are kept, the newest; a long conversation has some dozens.
+/// How many requests are stored, the newest ones. A long conversation has a few dozen.
 const REQUESTS_MAX: usize = 512;
 
-/// The most bytes of them; one request of an agent with many tools has 200 KB.
+/// The total size of the stored requests. One request of an agent with many tools has about 200 KB.
 const REQUESTS_BYTES_MAX: usize = 64 << 20;
 
-/// One request. Its headers and the query of its address are not kept: keys are in them.
+/// A received request, without its headers and query: they contain the API key, and failing tests print requests.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// The API it was made through; none for what is not about an answer.
+    /// The API of the request; `None` if the request does not ask for an answer, such as a list of models.
     pub dialect: Option<Dialect>,
-    /// Where it went.
+    /// The path of the request.
     pub path: String,
-    /// What it said.
+    /// The body of the request; null if it is not JSON.
     pub body: Value,
-    /// The HTTP status of the answer.
+    /// The HTTP status of the response.
     pub status: u16,
 }
 
-/// The newest requests.
+/// The newest requests, each with the size of its body.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     requests: VecDeque<(usize, Seen)>,
@@ -33,6 +33,7 @@ pub(super) struct Log {
 }
 
 impl Log {
+    /// Adds a request and evicts the oldest ones. The newest one stays even if it is larger than the limit by itself.
     pub(super) fn add(&mut self, bytes: usize, seen: Seen) {
         self.requests.push_back((bytes, seen));
         self.bytes += bytes;

@@ -1,4 +1,5 @@
-//! The server: takes requests in any of the APIs, asks the script what to say, and says it.
+//! The HTTP server of the scripted model: parses a request in the vendor's format, plays the script's next steps, and
+//! sends them in the same format.
 
 use std::{
     io,
@@ -29,10 +30,10 @@ use super::{
     turn::{self, Done},
 };
 
-/// The largest request; agents send their whole conversation with each.
+/// Maximum size of a request body. Agents send their whole conversation with each request.
 const BODY_BYTES_MAX: usize = 64 << 20;
 
-/// How a model is started.
+/// Scenario, API key and port of a model.
 #[derive(Debug, Default)]
 pub struct ModelOptions {
     scenario: Scenario,
@@ -41,31 +42,31 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// Plays this scenario for prompts that are no scripts.
+    /// Plays this scenario for prompts that contain no script.
     #[must_use]
     pub fn scenario(mut self, scenario: Scenario) -> Self {
         self.scenario = scenario;
         self
     }
 
-    /// Answers only those who have this API key; others get 401.
+    /// Requires this API key; rejects requests without it with 401.
     #[must_use]
     pub fn key(mut self, key: &str) -> Self {
         self.key = Some(Key::new(key));
         self
     }
 
-    /// Listens on this port; any free one if left out.
+    /// Listens on this port; by default, or for 0, on a free one.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Starts the model on the loopback.
+    /// Starts the model on the loopback interface.
     ///
     /// # Errors
-    /// If the port is taken.
+    /// If the port is in use.
     pub async fn start(self) -> io::Result<Model> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
         let address = listener.local_addr()?;
@@ -79,7 +80,7 @@ impl ModelOptions {
     }
 }
 
-/// A running model. It ends when it is dropped.
+/// A running model. It stops accepting connections when it is dropped, because the `JoinSet` then aborts its task.
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
@@ -88,20 +89,20 @@ pub struct Model {
 }
 
 impl Model {
-    /// Starts a model that plays the scripts in prompts.
+    /// Starts a model on a free port. It plays the scripts in prompts and requires no API key.
     ///
     /// # Panics
-    /// If there is no free port.
+    /// If no port is free.
     pub async fn start() -> Self {
-        ModelOptions::default().start().await.expect("a free port")
+        ModelOptions::default().start().await.expect("no port is free")
     }
 
-    /// Its address, such as `http://127.0.0.1:1234`.
+    /// The base URL of the model, such as `http://127.0.0.1:1234`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What it was asked so far: the newest requests, oldest first, without keys.
+    /// The newest of the received requests, oldest first.
     pub fn requests(&self) -> Vec<Seen> {
         self.shared.state.lock().seen.all()
     }
@@ -114,7 +115,7 @@ struct Shared {
     state: Mutex<Conduct>,
 }
 
-/// What changes while it serves.
+/// The part of the state that requests change.
 #[derive(Debug, Default)]
 struct Conduct {
     seen: Log,
@@ -123,6 +124,7 @@ struct Conduct {
     amp: Backend,
 }
 
+/// Handles every request. There is no router, because agents put arbitrary prefixes before the vendors' paths.
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let Ok(bytes) = to_bytes(body, BODY_BYTES_MAX).await else {
@@ -151,6 +153,7 @@ impl Shared {
             Reply::Fail { status, message } => return fail(dialect, status, &message),
             Reply::Answer(answer) => answer,
         };
+        // Gemini names the model in the path, as in `/models/NAME:generateContent`; the other APIs in the body.
         let named = path.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(model, _)| model);
         let model = body["model"].as_str().or(named).unwrap_or("scripted-1");
         if dialect.streams(path, body) {
@@ -163,13 +166,14 @@ impl Shared {
     async fn in_one_piece(&self, dialect: Dialect, answer: &Answer, model: &str) -> Response {
         tokio::time::sleep(answer.time()).await;
         if answer.is_cut() {
+            // The first bytes make the agent see a response that starts and then breaks.
             return ([(header::CONTENT_TYPE, "application/json")], played(vec![Frame::Comment, Frame::Cut]))
                 .into_response();
         }
         Json(dialect.whole(answer, &mut self.state.lock().ids, model)).into_response()
     }
 
-    /// What agents ask besides answers.
+    /// Responds to connectivity checks, requests for model lists and token counts, and calls of Amp's backend.
     fn aside(&self, method: &Method, uri: &Uri, body: &Value) -> Response {
         let path = uri.path();
         if method == Method::HEAD {
@@ -200,7 +204,7 @@ fn fail(dialect: Dialect, status: u16, message: &str) -> Response {
     (code, Json(dialect.error(status, message))).into_response()
 }
 
-/// A body that is sent piece by piece, with its pauses, and breaks where it is to.
+/// A response body that sends the frames one by one, with their pauses, and ends with an error at [`Frame::Cut`].
 fn played(frames: Vec<Frame>) -> Body {
     let frames = stream::unfold(frames.into_iter(), |mut frames| async move {
         loop {
@@ -213,7 +217,8 @@ fn played(frames: Vec<Frame>) -> Body {
                     continue;
                 }
                 Frame::Cut => {
-                    // What was said before goes out when the body has nothing more to say for a moment.
+                    // hyper buffers frames and writes them when the body is pending. Without this yield the error
+                    // would follow at once, and hyper would drop the connection together with the buffered frames.
                     tokio::task::yield_now().await;
                     Err(io::Error::from(io::ErrorKind::ConnectionReset))
                 }

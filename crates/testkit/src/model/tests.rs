@@ -1,4 +1,4 @@
-//! The wire, in each of the APIs: requests as the agents send them, answers as they read them.
+//! Tests of the wire format of each API: requests as agents send them, and answers as agents parse them.
 
 use reqwest::Response;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ async fn post(model: &Model, path: &str, body: &Value) -> Response {
     reqwest::Client::new().post(model.url() + path).json(body).send().await.unwrap()
 }
 
-/// The data of all events of a stream.
+/// Posts a request and returns the data of all events in the response.
 async fn stream(model: &Model, path: &str, body: &Value) -> Vec<Value> {
     let response = post(model, path, body).await;
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -334,7 +334,7 @@ mod any {
     const PATHS: [&str; 4] =
         ["/v1/messages", "/v1/responses", "/v1/chat/completions", "/v1beta/models/m:streamGenerateContent"];
 
-    /// A body that each of the APIs takes for this prompt.
+    /// A request body with this prompt that is valid in all four APIs at once.
     fn body(script: &str) -> Value {
         let user = json!([{ "role": "user", "content": script, "parts": [{ "text": script }] }]);
         let tool = json!({ "name": "bash", "type": "function", "function": { "name": "bash" },

@@ -1,4 +1,5 @@
-//! The agent's own tools: which of them a step means, and the arguments that it takes.
+//! Translates steps into calls of the agent's own tools. Each agent has other tool names and argument names for the
+//! same job, so the tools and schemas in the request decide.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +10,18 @@ use super::{
     script::Step,
 };
 
+// Names of tools for each job, in the order of preference.
 const SHELLS: &[&str] = &["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
 const WRITERS: &[&str] = &["Write", "write", "write_file", "create_file", "apply_patch"];
 const QUESTIONS: &[&str] = &["AskUserQuestion", "question", "request_user_input", "ask_user"];
 const PLANS: &[&str] = &["ExitPlanMode", "exit_plan_mode", "plan_exit"];
 const LISTS: &[&str] = &["TodoWrite", "todowrite", "update_plan", "write_todos", "todo_write"];
 
-/// Codex with its newest models has one tool, which runs JavaScript that calls the others.
+/// With its newest models Codex offers only this tool. It runs JavaScript, which calls the other tools.
 const CODE_MODE: &str = "exec";
 
-/// Claude leaves rare tools out of its list and finds them with this one; they can be called all the same.
+/// Claude Code omits rarely used tools from the request if it offers this one, with which the model can look them up.
+/// It accepts calls of omitted tools without a lookup.
 const DEFERRED: &str = "ToolSearch";
 
 /// A tool that the agent offers.
@@ -26,9 +29,9 @@ const DEFERRED: &str = "ToolSearch";
 pub(super) struct Tool {
     /// The JSON schema of its arguments.
     pub(super) schema: Value,
-    /// The group that it belongs to, where the API has groups.
+    /// The tool's namespace, in the Responses API; other APIs have none.
     pub(super) namespace: Option<String>,
-    /// Whether it takes text as it is.
+    /// Whether the tool takes plain text instead of JSON.
     pub(super) freeform: bool,
 }
 
@@ -47,7 +50,7 @@ impl Tools {
         self.0.is_empty()
     }
 
-    /// The parts of an answer that do what a step says; none if the step is no call.
+    /// The parts of an answer that carry out a step; empty if the step calls no tool.
     pub(super) fn parts(&self, step: &Step, plan_file: Option<&str>) -> Vec<Part> {
         match step {
             Step::Bash { command, escalate, .. } => vec![self.bash(command, *escalate)],
@@ -60,6 +63,7 @@ impl Tools {
         }
     }
 
+    /// A shell call, with the arguments that the tool's schema names: `cmd`, or `command` as a list or as a string.
     fn bash(&self, command: &str, escalate: bool) -> Part {
         let name = self.first_of(SHELLS);
         let mut input = json!({});
@@ -105,6 +109,7 @@ impl Tools {
         self.call(name.unwrap_or("write"), Input::Json(json!({ file: path, content: text })))
     }
 
+    /// A new file as a patch, for agents that write files only with `apply_patch`.
     fn patch(&self, path: &str, text: &str) -> Part {
         let patch = format!("*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch");
         match self.0.get("apply_patch") {
@@ -131,6 +136,8 @@ impl Tools {
         self.call(name, Input::Json(json!({ "questions": [one] })))
     }
 
+    /// Claude Code wants the plan in a file before it leaves plan mode, hence two calls. Codex has no tool for plans
+    /// and recognises them by a tag in the text.
     fn plan(&self, text: &str, file: Option<&str>) -> Vec<Part> {
         let deferred = self.has(DEFERRED).then_some("ExitPlanMode");
         let Some(name) = self.first_of(PLANS).or(deferred) else {
@@ -160,7 +167,8 @@ impl Tools {
     }
 
     fn call(&self, name: &str, input: Input) -> Part {
-        // A tool that is not offered, because it is to be searched for, is called with its namespace in front.
+        // The request names the namespace of each tool that it lists. For a tool that the model would have to search
+        // for first, the script gives the namespace itself: `tool:NAMESPACE/NAME`.
         let (namespace, name) = match name.split_once('/') {
             Some((namespace, name)) => (Some(namespace.to_owned()), name),
             None => (self.0.get(name).and_then(|tool| tool.namespace.clone()), name),
@@ -176,6 +184,7 @@ impl Tools {
         self.0.contains_key(name)
     }
 
+    /// Whether the schema of the tool `name` has this argument.
     fn takes(&self, name: Option<&str>, argument: &str) -> bool {
         !self.property(name, argument).is_null()
     }

@@ -1,4 +1,7 @@
-//! Which step of the script comes next, given what was said so far.
+//! Determines the steps that the next answer plays.
+//!
+//! The model stores no position in the script. It counts the tool calls in the conversation that the agent sends, so
+//! that several sessions, a resumed session and a retried request all get the right steps.
 
 use std::collections::HashSet;
 
@@ -10,20 +13,22 @@ use super::{
     script::Step,
 };
 
-/// How much of a tool's result is said back.
+/// How much of a tool result the model repeats.
 const RESULT_CHARS_MAX: usize = 400;
 
-/// How much of a prompt without a script is said back.
+/// How much of the end of a prompt without a script the model repeats.
 const PROMPT_CHARS_MAX: usize = 60;
 
-/// What was done that is done only once: which step of which prompt.
+/// The steps `err1` and `cut1` that were played, by prompt and index. They leave no trace in the conversation, so the
+/// model must remember them.
 pub(super) type Done = HashSet<(String, usize)>;
 
-/// The answer to a conversation.
+/// The reply to a request. The newest user message with a script counts.
 pub(super) fn next(conversation: &Conversation, scenario: &Scenario, done: &mut Done) -> Reply {
     if let Some(wanted) = &conversation.schema {
         return Reply::Answer(Answer::text(schema::fitting(wanted).to_string()));
     }
+    // Agents add messages in the user's name after the prompt, so messages without a script are skipped.
     let script = conversation.turns.iter().enumerate().rev().find_map(|(at, turn)| match turn {
         Turn::User(text) => Some((at, text, scenario.steps(text))).filter(|(_, _, steps)| !steps.is_empty()),
         _ => None,
@@ -43,7 +48,9 @@ pub(super) fn next(conversation: &Conversation, scenario: &Scenario, done: &mut 
     play(conversation, &steps, spent, since, &mut first)
 }
 
-/// A request without tools is for a title or a summary, which quotes the prompt; unless it is all there is.
+/// The answer to a request without tools. Agents send such requests for a title or a summary, and quote the prompt in
+/// them, so a script in it is not played. A single message without a system prompt is a conversation of its own, and
+/// its first `say:` is the answer.
 fn without_tools(conversation: &Conversation, steps: Option<&[Step]>) -> String {
     match steps {
         Some([Step::Say(text), ..]) if conversation.turns.len() == 1 && !conversation.instructed => {
@@ -53,6 +60,7 @@ fn without_tools(conversation: &Conversation, steps: Option<&[Step]>) -> String 
     }
 }
 
+/// The end of the last user message.
 fn last_words(conversation: &Conversation) -> String {
     let last = conversation.turns.iter().rev().find_map(|turn| match turn {
         Turn::User(text) => Some(text.trim()),
@@ -62,7 +70,7 @@ fn last_words(conversation: &Conversation) -> String {
     last.chars().skip(last.chars().count().saturating_sub(PROMPT_CHARS_MAX)).collect()
 }
 
-/// How many steps were done already: as many calls as were made, and the texts before them.
+/// The number of steps that earlier answers played: all up to the last tool call since the prompt.
 fn spent(steps: &[Step], since: &[Turn], plan_has_file: bool) -> usize {
     let calls = |turn: &Turn| if let Turn::Model { calls } = turn { *calls } else { 0 };
     let mut made: usize = since.iter().map(calls).sum();
@@ -72,7 +80,7 @@ fn spent(steps: &[Step], since: &[Turn], plan_has_file: bool) -> usize {
             break;
         }
         if step.is_call() {
-            // A plan that goes to a file is two calls.
+            // A plan with a file takes two calls: one writes the file, the other submits the plan.
             let calls = if matches!(step, Step::Plan(_)) && plan_has_file { 2 } else { 1 };
             made = made.saturating_sub(calls);
         }
@@ -81,6 +89,8 @@ fn spent(steps: &[Step], since: &[Turn], plan_has_file: bool) -> usize {
     spent
 }
 
+/// Plays the steps after the first `spent` ones, up to the next call that ends the answer. `first` returns whether a
+/// step that is played only once has not been played before.
 fn play(
     conversation: &Conversation,
     steps: &[Step],
