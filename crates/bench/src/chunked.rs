@@ -1,10 +1,10 @@
-//! A chunked body, decoded as it comes and without a copy.
+//! An incremental decoder for bodies with chunked transfer encoding. It does not copy the content.
 
-/// Where the decoder is.
+/// The state of the decoder between two reads.
 #[derive(Debug, Default)]
 pub(crate) struct Chunked {
     state: State,
-    /// What is left of the chunk, or its size as far as it was read.
+    /// In `Size`, the digits of the chunk size read so far; in `Data`, the bytes of the chunk that are still missing.
     left: usize,
 }
 
@@ -12,7 +12,7 @@ pub(crate) struct Chunked {
 enum State {
     #[default]
     Size,
-    /// After the size, up to the end of its line.
+    /// The rest of the line with the size, which may hold chunk extensions.
     SizeEnd,
     Data,
     DataEnd,
@@ -20,7 +20,7 @@ enum State {
 }
 
 impl Chunked {
-    /// Hands the content of one more piece of the stream to `take`.
+    /// Decodes the next bytes of the stream and passes their content to `take`, in one or more slices.
     pub(crate) fn feed(&mut self, mut data: &[u8], mut take: impl FnMut(&[u8])) {
         while let Some(&byte) = data.first() {
             match self.state {
@@ -52,7 +52,7 @@ impl Chunked {
         }
     }
 
-    /// Whether the body is complete.
+    /// Whether the decoder has seen the empty chunk that ends the body.
     pub(crate) fn is_over(&self) -> bool {
         self.state == State::End
     }

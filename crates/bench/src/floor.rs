@@ -1,6 +1,8 @@
-//! What cannot be undercut: the same work with nothing in between.
+//! Floors: the simplest programs that do the same work as a measured server.
 //!
-//! Servers among the floors are children of the load generator, so that their CPU is counted as a server's is.
+//! The figure of a floor shows how much of ours is unavoidable on this machine. Floors that are servers run as child
+//! processes of the load generator, so that their CPU time is read from `/proc` in the same way as that of our server
+//! and does not include the time of the load generator.
 
 mod axum_echo;
 mod broadcast;
@@ -19,45 +21,46 @@ pub(crate) use child::FloorServer;
 pub(crate) use copy::copy_all;
 pub(crate) use pipe::round_trips;
 
-/// A floor that is a server.
+/// A floor that runs as a server.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum Floor {
-    /// Answers a POST with its body.
+    /// Return the body of each POST request, with axum.
     Axum,
-    /// Sends back what comes.
+    /// Return all received bytes on each TCP connection.
     Tcp,
-    /// Sends back what comes, over WebSockets.
+    /// Return each WebSocket message.
     Ws,
-    /// Passes on what comes to another floor and back, over WebSockets.
+    /// Forward WebSocket messages to another floor and back.
     WsHop {
-        /// Where to.
+        /// Forward to this WebSocket URL.
         to: String,
     },
-    /// Copies the output of a flooding stub to every connection.
+    /// Copy the output of a flooding stub to every connection.
     Fanout {
-        /// The stub.
+        /// Run this `bench-stub` program.
         stub: PathBuf,
-        /// How many connections to wait for.
+        /// Wait for this many connections.
         readers: usize,
-        /// How many lines.
+        /// Let the stub write this many lines.
         count: u64,
-        /// How long each is.
+        /// Make each line this long.
         bytes: usize,
     },
-    /// Says the same to everyone in a room, over WebSockets.
+    /// Broadcast text to all WebSockets in a room.
     Broadcast(Broadcast),
-    /// Writes what comes to a file.
+    /// Write the bytes of one connection to a file.
     Copy {
-        /// The file.
+        /// Write to this file.
         file: PathBuf,
     },
 }
 
 impl Floor {
-    /// Serves on a free port of the loopback, which it prints, until it is killed.
+    /// Binds a free port of the loopback interface, prints the port and serves until the work is done or the process
+    /// is killed.
     ///
     /// # Errors
-    /// If the network fails.
+    /// If a socket, a file or the stub fails.
     pub fn serve(self) -> io::Result<()> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         println!("{}", listener.local_addr()?.port());

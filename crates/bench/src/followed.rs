@@ -1,4 +1,4 @@
-//! One stream of a session, cut into its events.
+//! The event stream (SSE) of one session, split into events.
 
 use std::{
     io::{self, Read},
@@ -13,27 +13,27 @@ use super::{
     http::{self, Connection},
 };
 
-/// How much is read at once.
+/// The most that one read returns.
 const READ_BYTES: usize = 64 << 10;
 
-/// How long an event may take that is waited for.
+/// The read timeout while a caller waits for an event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What stands before what an event says.
+/// The SSE field that holds the JSON of an event.
 const DATA: &[u8] = b"data: ";
 
-/// A stream.
+/// An open stream and the events that were read from it.
 #[derive(Debug)]
 pub(crate) struct Followed {
     stream: TcpStream,
     decoder: Chunked,
+    /// The decoded body that was read so far, without the part that [`Followed::feed`] has dropped.
     content: Vec<u8>,
-    /// How much of the content was taken.
+    /// The length of the part of `content` that was returned as events. [`Followed::feed`] drops it.
     taken: usize,
 }
 
 impl Followed {
-    /// Opens the stream at `path`.
     pub(crate) fn open(address: SocketAddr, path: &str) -> io::Result<Self> {
         let mut connection = Connection::open(address)?.patience(PATIENCE)?;
         connection.send(&http::request("GET", path, ""))?;
@@ -47,12 +47,12 @@ impl Followed {
         Ok(followed)
     }
 
-    /// The socket, for whoever waits for many.
+    /// The socket, for callers that wait for many streams with epoll.
     pub(crate) fn socket(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// Reads once; whether the stream has ended.
+    /// Reads once and returns whether the stream has ended.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
         match self.stream.read(buffer) {
             Ok(read) => {
@@ -64,7 +64,7 @@ impl Followed {
         }
     }
 
-    /// What the next event says, of those that were read.
+    /// Returns the JSON of the next event that was read completely.
     pub(crate) fn take(&mut self) -> Option<&[u8]> {
         loop {
             let from = self.taken;
@@ -76,7 +76,7 @@ impl Followed {
         }
     }
 
-    /// Waits for the next event that holds these words: what it says.
+    /// Waits for the next event that contains `words` and returns its JSON.
     pub(crate) fn until(&mut self, words: &[u8]) -> io::Result<Vec<u8>> {
         let mut buffer = vec![0; READ_BYTES];
         loop {

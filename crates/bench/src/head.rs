@@ -1,31 +1,32 @@
-//! The head of an HTTP response: its status, and how its body ends.
+//! The head of an HTTP response: the status and the framing of the body.
 
-/// How a body ends.
+/// How the reader finds the end of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Framing {
-    /// After so many bytes.
+    /// The body has this many bytes.
     Length(usize),
-    /// With an empty chunk.
+    /// The body ends with an empty chunk.
     Chunked,
 }
 
-/// A head.
+/// The parsed head of a response.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Head {
     pub(crate) status: u16,
     pub(crate) framing: Framing,
-    /// How long the head itself is.
+    /// The length of the head itself, with the empty line at its end.
     pub(crate) bytes: usize,
 }
 
 impl Head {
-    /// The head at the beginning of `data`; none if it is not complete.
+    /// Parses the head at the beginning of `data`; `None` if it is not complete yet.
     pub(crate) fn of(data: &[u8]) -> Option<Self> {
         let bytes = memchr::memmem::find(data, b"\r\n\r\n")? + 4;
         let status = data
             .get(9..12)?
             .iter()
             .fold(0, |status, digit| status * 10 + u16::from(digit.wrapping_sub(b'0')));
+        // A response without a framing header has no body: the measured servers always frame their bodies.
         let mut framing = Framing::Length(0);
         for line in data[..bytes].split(|byte| *byte == b'\n') {
             let Some(colon) = memchr::memchr(b':', line) else { continue };

@@ -1,4 +1,4 @@
-//! One connection that sends a request and waits for its answer: as little HTTP as a server needs to see.
+//! A minimal HTTP/1.1 client: one blocking connection, one request at a time.
 
 use std::{
     io::{self, Read, Write},
@@ -11,43 +11,43 @@ use super::{
     head::{Framing, Head},
 };
 
-/// How much is read at once.
+/// The most that one read returns.
 const READ_BYTES: usize = 64 << 10;
 
-/// An answer.
+/// A response with its whole body.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
 
-/// A keep-alive connection.
+/// A keep-alive connection to a server.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
+    /// Bytes that were read from the socket and not used yet.
     buffer: Vec<u8>,
 }
 
 impl Connection {
-    /// Connects.
     pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::new() })
     }
 
-    /// Lets a read take at most so long; it then fails with `WouldBlock`.
+    /// Sets the read timeout. A read that takes longer fails with `WouldBlock`.
     pub(crate) fn patience(self, time: Duration) -> io::Result<Self> {
         self.stream.set_read_timeout(Some(time))?;
         Ok(self)
     }
 
-    /// Sends a request as it is.
+    /// Sends the bytes of a request, unchanged.
     pub(crate) fn send(&mut self, request: &[u8]) -> io::Result<()> {
         self.stream.write_all(request)
     }
 
-    /// Waits for the head of an answer; what came after it stays in the buffer.
+    /// Waits for the head of a response. Body bytes that arrived with it stay in the buffer.
     pub(crate) fn head(&mut self) -> io::Result<Head> {
         loop {
             if let Some(head) = Head::of(&self.buffer) {
@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// Waits for a whole answer.
+    /// Waits for a response with its whole body.
     pub(crate) fn answer(&mut self) -> io::Result<Answer> {
         let Head { status, framing, .. } = self.head()?;
         let mut body = Vec::new();
@@ -84,13 +84,13 @@ impl Connection {
         Ok(Answer { status, body })
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
         self.send(request)?;
         self.answer()
     }
 
-    /// The socket, and what was read of it and not used.
+    /// Returns the socket, and the bytes that were read from it and not used.
     pub(crate) fn into_parts(self) -> (TcpStream, Vec<u8>) {
         (self.stream, self.buffer)
     }
@@ -107,13 +107,13 @@ impl Connection {
     }
 }
 
-/// A request without a body.
+/// Formats a request without a body. `header` is empty or holds header lines without the last line break.
 pub(crate) fn request(method: &str, path: &str, header: &str) -> Vec<u8> {
     let end = if header.is_empty() { "" } else { "\r\n" };
     format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{header}{end}\r\n").into_bytes()
 }
 
-/// A `POST` of JSON.
+/// Formats a `POST` request with a JSON body.
 pub(crate) fn post(path: &str, body: &str) -> Vec<u8> {
     let header = format!("Content-Type: application/json\r\nContent-Length: {}", body.len());
     let mut request = request("POST", path, &header);
@@ -121,7 +121,7 @@ pub(crate) fn post(path: &str, body: &str) -> Vec<u8> {
     request
 }
 
-/// One request on a connection of its own.
+/// Sends one request on a new connection and waits for its response.
 pub(crate) fn once(address: SocketAddr, request: &[u8], patience: Duration) -> io::Result<Answer> {
     Connection::open(address)?.patience(patience)?.ask(request)
 }

@@ -1,4 +1,4 @@
-//! What is measured, and how to start it.
+//! The programs that a run measures, and how to start them.
 
 use std::{
     fs, io,
@@ -11,17 +11,17 @@ use tempfile::TempDir;
 
 use super::server::Server;
 
-/// A server, or what it is compared with.
+/// A measured server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// Our daemon.
     Ours,
-    /// The server that it is compared with.
+    /// The other server that ours is compared with.
     Peer,
 }
 
 impl Subject {
-    /// Its name in the report.
+    /// The name of the subject in the report.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
@@ -30,38 +30,38 @@ impl Subject {
     }
 }
 
-/// The programs of a run.
+/// The programs and settings of a run.
 #[derive(Debug)]
 pub struct Lab {
-    /// Our daemon.
+    /// Our program, which is the daemon, the hub and the device.
     pub ours: PathBuf,
-    /// The server that it is compared with.
+    /// The other server that ours is compared with.
     pub peer: Option<PathBuf>,
-    /// Where that server looks for its mock agent, below its home.
+    /// The path below its home at which the other server looks for its mock agent.
     pub peer_agent: PathBuf,
-    /// The stub agent.
+    /// The program `bench-stub`.
     pub stub: PathBuf,
-    /// This program, which also holds the floors.
+    /// The path of this program, which is started again to serve as a floor.
     pub own: PathBuf,
-    /// Whether to measure less, to be done in a minute.
+    /// Whether to run fewer and smaller rounds, so that a run takes about a minute.
     pub quick: bool,
-    /// Where large files are written.
+    /// The directory for large files.
     pub dir: PathBuf,
 }
 
 impl Lab {
-    /// The servers of this run, ours first.
+    /// Returns the servers of this run, ours first.
     pub fn subjects(&self) -> Vec<Subject> {
         let peer = self.peer.as_ref().map(|_| Subject::Peer);
         [Some(Subject::Ours), peer].into_iter().flatten().collect()
     }
 
-    /// `full` in a full run, `quick` in a quick one.
+    /// Returns `full` in a full run and `quick` in a quick one.
     pub(crate) fn size<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 
-    /// Starts a server as it comes.
+    /// Starts a server with its default settings.
     pub(crate) fn start(&self, subject: Subject) -> io::Result<Server> {
         match subject {
             Subject::Ours => self.start_ours(&[]),
@@ -69,7 +69,7 @@ impl Lab {
         }
     }
 
-    /// Starts our daemon with more arguments; the stub is its agent `mock`.
+    /// Starts our daemon with additional arguments. The stub is configured as the agent `mock`.
     pub(crate) fn start_ours(&self, args: &[&str]) -> io::Result<Server> {
         let home = TempDir::new()?;
         let config = home.path().join("config.toml");
@@ -87,7 +87,7 @@ impl Lab {
         symlink(&self.stub, agent)?;
         let mut command = Command::new(program);
         command.args(["server", "--no-token"]);
-        // Whatever it may want to tell the world ends on this machine.
+        // Keep telemetry and downloads of the peer on this machine: nothing listens on port 9, so they fail at once.
         for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
             command.env(proxy, "http://127.0.0.1:9");
         }

@@ -1,4 +1,5 @@
-//! A hub that lends devices, the real ones and light ones in this process, and runtimes that use them.
+//! A hub with devices and with a runtime that uses them over the relay. A device is either the real program or a
+//! light one that runs inside the load generator.
 
 use std::{
     fs, io,
@@ -25,26 +26,26 @@ use tokio_tungstenite::{
 use super::{Lab, server::tie};
 use testkit::{Hub, HubOptions};
 
-/// How long a device may take until the hub knows it.
+/// The longest time until the hub reports a new device as connected.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 
-/// How often the hub is asked whether it does.
+/// The pause between two requests for the state of a device.
 const CONNECT_POLL: Duration = Duration::from_millis(20);
 
-/// The runtime that uses the devices.
+/// The id of the runtime that uses the devices.
 const RUNTIME: &str = "box";
 
-/// Setting up hundreds of devices takes more requests than people make.
+/// The rate limit of the hub. Setting up hundreds of devices takes more requests per second than the default allows.
 const REQUESTS_PER_SECOND: &str = "10000";
 
-/// A WebSocket of this process.
+/// A client WebSocket of the load generator.
 pub(crate) type Ws = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// A hub with the runtime `box`.
+/// A hub that knows the runtime `box`.
 #[derive(Debug)]
 pub(crate) struct Lender(Hub);
 
-/// What a runtime uses a device with.
+/// The path and the secret with which a runtime connects to an environment, and so to a device.
 #[derive(Debug)]
 pub(crate) struct Door {
     path: String,
@@ -55,7 +56,8 @@ impl Lender {
     pub(crate) async fn start(lab: &Lab) -> Self {
         let options = HubOptions::default().arg("--requests-per-second").arg(REQUESTS_PER_SECOND);
         let hub = options.start(&lab.ours);
-        // Nobody is asked there: only devices are used.
+        // The hub requires an endpoint for a runtime. It never connects to it here, because only the relay is
+        // measured.
         hub.add(RUNTIME, "http://127.0.0.1:9", None).await;
         Self(hub)
     }
@@ -64,7 +66,8 @@ impl Lender {
         self.0.pid()
     }
 
-    /// Lets a device in and grants what it has; its token.
+    /// Registers a device at the hub and grants its files and its shell to the runtime. Returns the token of the
+    /// device.
     pub(crate) async fn let_in(&self, client_id: &str) -> io::Result<String> {
         let added = self.told("/api/devices", &json!({ "clientId": client_id })).await?;
         let root = json!({ "root_id": "main", "virtual_path": "/workspace/main", "mode": "rw" });
@@ -78,7 +81,7 @@ impl Lender {
         text(&added["secret"])
     }
 
-    /// Makes an environment with a device.
+    /// Creates an environment for a device.
     pub(crate) async fn door(&self, client_id: &str) -> io::Result<Door> {
         let add = json!({ "runtimeId": RUNTIME, "clientId": client_id });
         let added = self.told("/api/v1/relay/environments", &add).await?;
@@ -86,7 +89,7 @@ impl Lender {
         Ok(Door { path, secret: text(&added["secret"])? })
     }
 
-    /// Waits until a device is there.
+    /// Waits until the hub reports a device as connected.
     pub(crate) async fn knows(&self, client_id: &str) -> io::Result<()> {
         let since = Instant::now();
         loop {
@@ -103,6 +106,7 @@ impl Lender {
         }
     }
 
+    /// Sends a `POST` request to the hub and returns its JSON response.
     async fn told(&self, path: &str, body: &Value) -> io::Result<Value> {
         let response =
             self.0.request(Method::POST, path).json(body).send().await.map_err(io::Error::other)?;
@@ -113,13 +117,13 @@ impl Lender {
         Err(io::Error::other(format!("{path}: {status} {text}")))
     }
 
-    /// A runtime that uses a device over a WebSocket.
+    /// Connects to an environment as the runtime.
     pub(crate) async fn runtime(&self, door: &Door) -> io::Result<End> {
         let hello = hello(RUNTIME, "runtime", DeviceCapabilities::default());
         End::open(self.0.base(), &door.path, &door.secret, hello).await
     }
 
-    /// A device that is no process of its own: it has files, and says the same of each of them.
+    /// Connects a device that lives inside this process. It returns the same metadata for every file.
     pub(crate) async fn light_device(&self, client_id: &str, token: &str) -> io::Result<End> {
         let root = OfferedRoot {
             root_id: "main".into(),
@@ -148,10 +152,11 @@ fn hello(client_id: &str, kind: &str, capabilities: DeviceCapabilities) -> Hello
     }
 }
 
-/// One end of a connection to the hub.
+/// A relay connection from this process to the hub, as a device or as a runtime.
 #[derive(Debug)]
 pub(crate) struct End {
     pub(crate) peer: Peer,
+    /// The task that reads and writes the socket. Dropping the set aborts it and closes the connection.
     _driving: JoinSet<Lost>,
 }
 
@@ -167,18 +172,18 @@ impl End {
         Ok(Self { peer, _driving: driving })
     }
 
-    /// What comes of asking.
+    /// Sends a request and waits for its result.
     pub(crate) async fn ask(&self, method: &str, params: &Json) -> Result<Json, RelayError> {
         self.peer.request(Ask::new(method, params.clone())).await.outcome().await
     }
 }
 
-/// What the relay says of why nothing came of a request.
+/// Converts an error of the relay.
 pub(crate) fn failed(error: RelayError) -> io::Error {
     io::Error::other(error)
 }
 
-/// Opens a WebSocket.
+/// Opens a WebSocket at an `http` base URL.
 pub(crate) async fn websocket(
     base: &str,
     path: &str,
@@ -195,7 +200,7 @@ pub(crate) async fn websocket(
     opened.map(|(socket, _)| socket).map_err(io::Error::other)
 }
 
-/// Who answers as a light device, and for a runtime, which is not asked.
+/// Handles requests to a light device. A runtime has the same handler, but receives no requests.
 struct Answers;
 
 #[async_trait]
@@ -214,7 +219,7 @@ impl Handler for Answers {
     fn event(&self, _: EventFrame) {}
 }
 
-/// A device that is the real program, with the directory `files` and commands.
+/// The real device program, which offers the directory `files` and a shell. Dropping this kills it.
 #[derive(Debug)]
 pub(crate) struct Device {
     child: Child,
@@ -222,7 +227,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// Starts the device `laptop` and waits until the hub knows it.
+    /// Starts the device `laptop` and waits until the hub reports it as connected.
     pub(crate) async fn connect(lab: &Lab, lender: &Lender) -> io::Result<Self> {
         let home = TempDir::new_in(&lab.dir)?;
         let (files, token) = (home.path().join("files"), home.path().join("token"));
@@ -244,7 +249,7 @@ impl Device {
         self.child.id()
     }
 
-    /// The directory that it lends.
+    /// The directory that the device offers.
     pub(crate) fn files(&self) -> PathBuf {
         self.home.path().join("files")
     }

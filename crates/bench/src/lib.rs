@@ -1,8 +1,11 @@
 //! Load generators and floors for `cargo xtask bench`.
 //!
-//! Two programs are built of this: `bench-stub`, the agent behind every server that is measured, and `bench-load`,
-//! which starts the servers, loads them and prints what it saw as JSON. They share the cores with what they measure, so
-//! they speak HTTP by hand, count by looking at bytes, and allocate nothing while the clock runs.
+//! Two programs are built from this crate. `bench-stub` is the agent behind every measured server. `bench-load`
+//! starts the servers, generates load and prints its measurements as JSON.
+//!
+//! Both programs share the cores with the server under test, so CPU time that they use makes the server look slower.
+//! They therefore write HTTP by hand, count messages by searching bytes instead of parsing JSON, and allocate their
+//! buffers before a measurement starts.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Requests in a closed loop: each connection sends its next one when it has the answer to the last.
+//! A closed-loop load generator: each connection sends its next request when it has the response to the last one.
 
 use std::{
     io::{self, Read, Write},
@@ -14,26 +14,27 @@ use super::{
     tally::{DIGITS, write_number},
 };
 
-/// Below the ids of a connection, and between those of two: ten digits that begin with a one.
+/// Connection `n` uses the ids from `IDS_FROM + n * IDS_EACH`. All ids have ten digits, so that a request keeps its
+/// length when its id is overwritten, and no two connections use the same id.
 const IDS_FROM: u64 = 1_000_000_000;
 const IDS_EACH: u64 = 10_000_000;
 
-/// An answer is shorter than this.
+/// The buffer for one response. The stub's responses are much shorter.
 const ANSWER_BYTES_MAX: usize = 4096;
 
-/// What a message carries, about as much as a short prompt.
+/// The parameters of each request, about as long as a short prompt.
 const PARAMS: &str = r#"{"sessionId":"ses_0198c0de","prompt":[{"type":"text","text":"What does this function do, and why?"}]}"#;
 
-/// How the end of an answer is recognised.
+/// How a client recognises the end of a response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reply {
-    /// An HTTP response with a length that holds the id of the request.
+    /// An HTTP response with `Content-Length`, whose body contains the id of the request.
     Http,
-    /// As many bytes as were sent.
+    /// As many bytes as the client sent.
     Echo,
 }
 
-/// What to send where.
+/// The target and the size of a load.
 #[derive(Debug)]
 pub(crate) struct Load<'a> {
     pub(crate) address: SocketAddr,
@@ -43,11 +44,11 @@ pub(crate) struct Load<'a> {
     pub(crate) time: Duration,
 }
 
-/// What came of it.
+/// The result of a load.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) elapsed: Duration,
-    /// Sorted.
+    /// One per request, sorted.
     latencies: Vec<Duration>,
 }
 
@@ -61,7 +62,7 @@ impl Outcome {
         self.latencies.len()
     }
 
-    /// What so many percent of the requests stayed within, in µs.
+    /// Returns a percentile of the latencies, in µs.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         let at = (self.latencies.len() * percent / 100).min(self.latencies.len().saturating_sub(1));
         self.latencies.get(at).map_or(f64::NAN, |latency| latency.as_secs_f64() * 1e6)
@@ -69,10 +70,11 @@ impl Outcome {
 }
 
 impl Load<'_> {
-    /// Runs for its time.
+    /// Sends requests for the time of the load.
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let clients = (0..self.connections).map(|number| Client::open(self, number as u64));
         let clients: Vec<Client> = clients.collect::<io::Result<_>>()?;
+        // Large enough for every request of a run, so that the vector does not grow while the clock runs.
         let mut latencies = Vec::with_capacity(1 << 20);
         let started = Instant::now();
         match <[Client; 1]>::try_from(clients) {
@@ -83,7 +85,7 @@ impl Load<'_> {
     }
 }
 
-/// One connection needs no one to tell it that it is ready.
+/// Drives a single connection with blocking reads. An epoll call per response would be part of the measured latency.
 fn alone(mut client: Client, end: Instant, latencies: &mut Vec<Duration>) -> io::Result<()> {
     while Instant::now() < end {
         client.send()?;
@@ -93,6 +95,7 @@ fn alone(mut client: Client, end: Instant, latencies: &mut Vec<Duration>) -> io:
     Ok(())
 }
 
+/// Drives many connections on one thread with epoll. Requests that are in flight at `end` are waited for and counted.
 fn together(mut clients: Vec<Client>, end: Instant, latencies: &mut Vec<Duration>) -> io::Result<()> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (number, client) in clients.iter_mut().enumerate() {
@@ -120,12 +123,12 @@ fn together(mut clients: Vec<Client>, end: Instant, latencies: &mut Vec<Duration
     Ok(())
 }
 
-/// One connection.
+/// One connection and its only request, which is sent again and again with a new id.
 struct Client {
     stream: TcpStream,
     reply: Reply,
     request: Vec<u8>,
-    /// Where the digits of the id are.
+    /// The position of the id in `request`.
     digits: usize,
     id: u64,
     sent_at: Instant,
@@ -163,7 +166,7 @@ impl Client {
         self.stream.write_all(&self.request)
     }
 
-    /// Reads once; whether the answer is complete.
+    /// Reads once and returns whether the response is complete. Checks that it belongs to the current request.
     fn receive(&mut self) -> io::Result<bool> {
         let read = self.stream.read(&mut self.answer[self.filled..])?;
         if read == 0 {

@@ -1,4 +1,7 @@
-//! What is measured, one file each. Servers take turns within a measure, so that a busy minute hits all of them.
+//! The measurements, one file each.
+//!
+//! Within a measurement the servers and floors take turns, round by round. If another program loads the machine for a
+//! while, all of them are affected, and the ratios between them stay usable.
 
 mod connections;
 mod death;
@@ -26,50 +29,50 @@ use super::{
     stub::Flood,
 };
 
-/// How long a server may take to carry a flood before we go on without its answer.
+/// The longest time until a server answers the request for a flood. After that the measurement continues without it.
 const FLOOD_PATIENCE: Duration = Duration::from_secs(20);
 
-/// A measure.
+/// A measurement that `bench-load run --only` can select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Measure {
-    /// Requests to the agent through the server.
+    /// Latency, rate and CPU time of requests that the server forwards to the agent.
     Post,
-    /// What the agent says, to many readers.
+    /// Rate, loss and CPU time of agent output that is streamed to many readers.
     Sse,
-    /// What it costs to keep history.
+    /// Memory that the server needs for its history.
     Memory,
-    /// What a connection costs that does nothing.
+    /// Memory that an idle connection needs.
     Connections,
-    /// The time to the first answer.
+    /// Time from the start of the server to its first response.
     Start,
-    /// Large files.
+    /// Upload and download of large files.
     Files,
-    /// An agent that dies while it is asked.
+    /// Time until a client learns that the agent has died.
     Death,
-    /// The end of an agent whose child does not want to go.
+    /// Time to stop an agent whose child process ignores SIGTERM, and processes that remain.
     Stop,
-    /// Readers that do not read.
+    /// Effect of clients that never read on a client that does.
     Stalled,
-    /// How often the kernel is called.
+    /// System calls per request.
     Syscalls,
-    /// The first use of a real agent.
+    /// Time to the first response of a real agent in a fresh home.
     First,
-    /// The durable journal by itself.
+    /// Rate and latency of the durable journal without a server.
     Journal,
-    /// Many sessions at once.
+    /// Latency and cost of events in many concurrent sessions.
     Sessions,
-    /// The way of an answer to the agent.
+    /// Time from a user's answer to the agent that waits for it.
     Permission,
-    /// A session with a long past.
+    /// Time to open a session with a long history.
     Open,
-    /// Many who watch through the hub.
+    /// Latency and cost of events for many clients of the hub.
     Hub,
-    /// Devices that are lent through the hub.
+    /// Throughput and latency of devices over the relay.
     Relay,
 }
 
 impl Measure {
-    /// Measures it.
+    /// Runs the measurement and adds its figures to the report.
     ///
     /// # Errors
     /// If our own server or a floor fails.
@@ -95,21 +98,23 @@ impl Measure {
         }
     }
 
-    /// Whether the cores are kept awake meanwhile.
+    /// Whether [`Spinners`](super::Spinners) keep the cores awake during this measurement.
     ///
-    /// A core that is never idle takes over nothing that waits for another one. Where many threads share the work, that
-    /// costs more than waking: with 200 sessions it made 25 ms of the 7 ms that the slowest hundredth takes.
+    /// A core with a spinner never becomes idle, and only an idle core pulls waiting threads from a busy one. Where
+    /// many threads share the work, this costs more than waking a halted core: with 200 sessions, spinners raised the
+    /// 99th percentile from 7 ms to 25 ms. The relay measurement starts spinners itself for its sequential part.
     pub fn keeps_awake(self) -> bool {
         !matches!(self, Self::Journal | Self::Sessions | Self::Hub | Self::Relay)
     }
 }
 
-/// The request for a flood. Its id follows from its numbers, so that no two of one instance have the same.
+/// Formats the request for a flood. The request id is derived from the first line number, so that all floods of an
+/// instance have different ids.
 fn flood_request(instance: &str, flood: &Flood) -> Vec<u8> {
     http::post(&format!("/v1/acp/{instance}"), &message(1_000 + flood.from, "bench/flood", &flood.params()))
 }
 
-/// Lets an instance flood, and waits until it has said everything.
+/// Starts a flood in an agent instance and waits until the agent has written all of it.
 fn flood(server: &Server, instance: &str, flood: &Flood) -> io::Result<()> {
     let answer = http::once(server.address(), &flood_request(instance, flood), FLOOD_PATIENCE)?;
     if answer.status == 200 {

@@ -1,4 +1,4 @@
-//! Many readers of one stream, on one thread, that count what they get.
+//! Many readers of one event stream. They share one thread and count the lines that they receive.
 
 use std::{
     io::{self, Read},
@@ -15,46 +15,47 @@ use super::{
     tally::Tally,
 };
 
-/// How much is read at once.
+/// The most that one read returns. All readers share one buffer of this size, and a large one saves system calls.
 const READ_BYTES: usize = 256 << 10;
 
-/// How long nothing may come before the rest counts as lost.
+/// Lines that are missing after this time without any new line count as lost.
 const STALL: Duration = Duration::from_millis(1500);
 
-/// How long a server may take to open a stream.
+/// The longest time until a server returns the head of a stream.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Readers of one stream.
+/// The readers of one stream.
 #[derive(Debug)]
 pub(crate) struct Readers {
     readers: Vec<Reader>,
     buffer: Vec<u8>,
 }
 
-/// What came of one flood.
+/// The result of one flood.
 #[derive(Debug)]
 pub(crate) struct Delivered {
-    /// From the request for the flood to the last line that any reader got.
+    /// The time from the request for the flood to the last line that any reader received. It does not include the
+    /// wait for lines that never arrived.
     pub(crate) elapsed: Duration,
-    /// All readers together.
+    /// The sum over all readers, as are the other counts.
     pub(crate) received: u64,
     pub(crate) lost: u64,
-    /// Twice or out of order.
+    /// Lines that a reader received twice or out of order.
     pub(crate) disordered: u64,
 }
 
 #[derive(Debug)]
 struct Reader {
     stream: TcpStream,
-    /// What came with the head.
+    /// The bytes of the body that were read together with the head.
     unread: Vec<u8>,
-    /// None for a bare socket.
+    /// `None` for a bare socket, which carries lines without HTTP.
     decoder: Option<Chunked>,
     tally: Tally,
 }
 
 impl Readers {
-    /// Opens `count` streams at `path` with an additional header.
+    /// Opens `count` streams at `path`, with an additional header.
     pub(crate) fn open(address: SocketAddr, path: &str, header: &str, count: usize) -> io::Result<Self> {
         let request = http::request("GET", path, header);
         let open = |_| {
@@ -70,7 +71,7 @@ impl Readers {
         Self::new((0..count).map(open).collect::<io::Result<_>>()?)
     }
 
-    /// Reads sockets that carry nothing but the lines.
+    /// Reads from sockets that carry lines without HTTP.
     pub(crate) fn bare(streams: Vec<TcpStream>) -> io::Result<Self> {
         let bare = |stream| Reader { stream, unread: Vec::new(), decoder: None, tally: Tally::new(0, 0, 0) };
         Self::new(streams.into_iter().map(bare).collect())
@@ -81,7 +82,7 @@ impl Readers {
         Ok(Self { readers, buffer: vec![0; READ_BYTES] })
     }
 
-    /// Counts a flood that `begin` asks for, until everybody has its end, or nothing more comes.
+    /// Starts a flood with `begin` and counts its lines until every reader has the last one, or no more arrive.
     pub(crate) fn count(
         &mut self,
         flood: &Flood,
@@ -135,7 +136,7 @@ impl Readers {
         })
     }
 
-    /// Everything that comes until nothing does for a while, of the first reader.
+    /// Returns everything that the first reader receives until nothing arrives for `idle`.
     pub(crate) fn rest(self, idle: Duration) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         let Some(reader) = self.readers.into_iter().next() else { return Ok(content) };
@@ -150,7 +151,7 @@ impl Readers {
                 Ok(0) => return Ok(content),
                 Ok(read) => decoder.feed(&buffer[..read], |bytes| content.extend_from_slice(bytes)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(content),
-                // A stalled reader may have been cut.
+                // The server may have disconnected a stalled reader.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(content),
                 Err(error) => return Err(error),
             }
@@ -159,7 +160,7 @@ impl Readers {
 }
 
 impl Reader {
-    /// Reads once; whether the stream has ended.
+    /// Reads once and returns whether the stream has ended.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
         let read = match self.stream.read(buffer) {
             Ok(read) => read,

@@ -1,4 +1,4 @@
-//! What a run saw: samples by figure and subject, and what cannot be said in numbers.
+//! The result of a run: samples and notes, by figure and by subject.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -6,42 +6,42 @@ use serde::Serialize;
 
 use super::proc;
 
-/// The samples of one figure of one subject.
+/// The samples of one figure for one subject.
 #[derive(Debug, Default, Serialize)]
 pub struct Figure {
     /// The median of the samples.
     pub median: f64,
-    /// In the order they were taken.
+    /// The samples in the order in which they were measured.
     pub samples: Vec<f64>,
 }
 
-/// What a run saw.
+/// The result of a run, which `bench-load` prints as JSON.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Where it ran.
+    /// The machine of the run.
     pub machine: Machine,
-    /// Whether less was measured.
+    /// Whether the run had fewer and smaller rounds.
     pub quick: bool,
-    /// How long it took.
+    /// The duration of the whole run.
     pub seconds: f64,
-    /// By key, then by subject.
+    /// Figures by key (such as `post.32.p50`), then by subject (`ours`, `peer` or the name of a floor).
     pub figures: BTreeMap<String, BTreeMap<String, Figure>>,
-    /// What cannot be said in numbers, by key, then by subject.
+    /// Remarks, such as a status code or a timeout, by key and then by subject.
     pub notes: BTreeMap<String, BTreeMap<String, String>>,
-    /// Measures that could not be made, and why.
+    /// The error messages of measurements that failed, by measurement.
     pub failures: BTreeMap<String, String>,
 }
 
 impl Report {
-    /// Adds a sample.
+    /// Adds a sample to a figure and updates its median.
     pub fn add(&mut self, key: impl Into<String>, subject: &str, sample: f64) {
         let figure = self.figures.entry(key.into()).or_default().entry(subject.to_owned()).or_default();
         figure.samples.push(sample);
         figure.median = median(&figure.samples);
     }
 
-    /// Says something about a figure; the last word counts.
+    /// Sets the remark on a figure; it replaces an earlier one.
     pub fn note(&mut self, key: impl Into<String>, subject: &str, note: impl Into<String>) {
         self.notes.entry(key.into()).or_default().insert(subject.to_owned(), note.into());
     }
@@ -58,24 +58,24 @@ fn median(samples: &[f64]) -> f64 {
     }
 }
 
-/// Where a run was made.
+/// The machine on which a run was made.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Machine {
-    /// The model of its processor.
+    /// The model name of the processor.
     pub cpu: String,
-    /// How many of its cores we may use.
+    /// The number of cores that this process may use.
     pub cores: usize,
-    /// Its kernel.
+    /// The release of the Linux kernel.
     pub kernel: String,
-    /// Its memory.
+    /// The total memory.
     pub memory_mib: u64,
-    /// How busy it was before we began: the load average of the last minute.
+    /// The load average of the minute before the run. A high value means that other programs disturbed the run.
     pub load: String,
 }
 
 impl Machine {
-    /// This one.
+    /// Describes the current machine.
     pub fn this() -> Self {
         let read = |path: &str| fs::read_to_string(Path::new(path)).unwrap_or_default();
         let info = read("/proc/cpuinfo");

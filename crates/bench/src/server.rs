@@ -1,4 +1,4 @@
-//! A server that is measured: started for it, with a home of its own, gone afterwards.
+//! A measured server: a child process with a temporary home directory, which is killed when the measurement ends.
 
 use std::{
     io,
@@ -18,19 +18,20 @@ use super::{
     proc,
 };
 
-/// How long a server may take to come up.
+/// The longest time until a new server answers its first request.
 const START_MAX: Duration = Duration::from_secs(20);
 
-/// How often a server that comes up is asked whether it is there.
+/// The pause between two health requests to a starting server. It is short because it adds to the measured start
+/// time.
 const START_POLL: Duration = Duration::from_micros(50);
 
-/// How long an ordinary request may take.
+/// The read timeout of an ordinary request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// How it is started.
+    /// Kept for [`Server::restart`].
     command: Command,
     child: Child,
     address: SocketAddr,
@@ -39,8 +40,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts `command` with `--host` and `--port` added, and waits for its first 200 on `/v1/health`.
+    /// Starts `command` with `--host` and `--port` added, and waits until `/v1/health` returns 200.
     pub(crate) fn start(mut command: Command, home: TempDir) -> io::Result<Self> {
+        // The kernel picks a free port. The listener is closed again at once, so another process could, in theory,
+        // take the port before the server binds it. The server would then exit and the measurement would fail.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         command.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
         command.env("HOME", home.path()).current_dir(home.path());
@@ -53,7 +56,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Ends it by `signal` and starts it again in the same home, at the same address.
+    /// Sends `signal` to the server, waits for its exit and starts it again with the same home and address.
     pub(crate) fn restart(&mut self, signal: Signal, patience: Duration) -> io::Result<()> {
         self.signal(signal, patience).ok_or_else(|| io::Error::other("the server did not end"))?;
         let started = Instant::now();
@@ -61,6 +64,7 @@ impl Server {
         self.come_up(started)
     }
 
+    /// Waits until the server is healthy and stores the time since `started`.
     fn come_up(&mut self, started: Instant) -> io::Result<()> {
         let health = http::request("GET", "/v1/health", "");
         while !http::once(self.address, &health, PATIENCE).is_ok_and(|answer| answer.status == 200) {
@@ -81,12 +85,12 @@ impl Server {
         self.child.id()
     }
 
-    /// How long it took from its start to its first 200.
+    /// The time from the start of the process to the first 200 from `/v1/health`.
     pub(crate) fn started_in(&self) -> Duration {
         self.started_in
     }
 
-    /// A directory of its own.
+    /// The temporary home directory of the server.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
@@ -99,7 +103,7 @@ impl Server {
         self.connect()?.ask(request)
     }
 
-    /// Starts the stub behind it as the instance `id`.
+    /// Starts the stub as the agent instance `id` of this server.
     pub(crate) fn instance(&self, id: &str) -> io::Result<()> {
         let answer =
             self.ask(&http::post(&format!("/v1/acp/{id}?agent=mock"), &message(1, "initialize", "{}")))?;
@@ -109,15 +113,20 @@ impl Server {
         }
     }
 
+    /// The user and system CPU time of the server so far, without that of its agents.
+    ///
+    /// The kernel reports it in steps of 10 ms, so callers compare it before and after a whole load, never around a
+    /// single request.
     pub(crate) fn cpu(&self) -> Duration {
         proc::cpu(self.pid())
     }
 
+    /// The resident memory of the server, without that of its agents.
     pub(crate) fn rss_kib(&self) -> u64 {
         proc::rss_kib(self.pid())
     }
 
-    /// Sends a signal and waits for the end, which it may refuse; how long that took.
+    /// Sends a signal and returns the time until the server exited, or `None` if it still runs after `patience`.
     pub(crate) fn signal(&mut self, signal: Signal, patience: Duration) -> Option<Duration> {
         let started = Instant::now();
         let pid = i32::try_from(self.pid()).ok().and_then(rustix::process::Pid::from_raw)?;
@@ -139,12 +148,15 @@ impl Drop for Server {
     }
 }
 
-/// A JSON-RPC request.
+/// Formats a JSON-RPC request.
 pub(crate) fn message(id: u64, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
 }
 
-/// Lets a child die with the thread that starts it, however that ends.
+/// Makes the kernel kill the child when its parent ends, even if the parent crashes.
+///
+/// The kernel's rule is about the parent *thread*: a child that is started on a short-lived thread dies with that
+/// thread.
 #[expect(unsafe_code, reason = "what runs between fork and exec has no safe interface")]
 pub(crate) fn tie(command: &mut Command) {
     let tied = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);

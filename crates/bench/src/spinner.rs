@@ -1,4 +1,8 @@
-//! Keeps the cores awake: a halted virtual CPU takes long to wake, and that is not what we measure.
+//! Keeps the cores awake during a measurement.
+//!
+//! An idle virtual CPU halts and gives its time back to the hypervisor. Waking it takes long and varies with the load
+//! on the host, and a request that crosses several processes pays for that several times. A spinner per core keeps
+//! the CPU running. It yields to every other process at once, so it takes no time from the server under test.
 
 use std::{
     fs, hint, io,
@@ -11,18 +15,18 @@ use rustix::{
     thread::{CpuSet, sched_setaffinity},
 };
 
-/// The niceness of whoever matters least.
+/// The lowest priority on the scale of `nice`.
 const LOWEST: &str = "19";
 
-/// One spinner per core, until dropped.
+/// One spinner process per core. Dropping this kills them.
 #[derive(Debug)]
 pub struct Spinners(Vec<Child>);
 
 impl Spinners {
-    /// Starts them from `stub`.
+    /// Starts one spinner per core with the program `bench-stub` at `stub`.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If a process cannot be started.
     pub fn start(stub: &Path) -> io::Result<Self> {
         let cores = std::thread::available_parallelism()?.get();
         let start = |core: usize| {
@@ -42,10 +46,10 @@ impl Drop for Spinners {
     }
 }
 
-/// Spins on one core at the lowest priority for as long as whoever started it lives.
+/// Spins on one core at the lowest priority, until the process that started this one ends.
 ///
 /// # Errors
-/// If it cannot be made so.
+/// If the kernel rejects the affinity or the priority.
 pub fn spin(core: usize) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let mut cores = CpuSet::new();
@@ -58,7 +62,11 @@ pub fn spin(core: usize) -> io::Result<()> {
     }
 }
 
-/// Where time is shared out between sessions before it is between processes, the whole session has to stand back.
+/// Gives this process a session of its own with the lowest priority.
+///
+/// With autogroup scheduling, Linux divides CPU time between sessions first and between the processes of a session
+/// second. The priority of a process then counts only within its session, so a spinner would get as much time as the
+/// server if its session did not have the lowest priority too. Kernels without autogroups do not have the file.
 fn last_of_all_sessions() -> io::Result<()> {
     setsid()?;
     match fs::write("/proc/self/autogroup", LOWEST) {
@@ -67,6 +75,7 @@ fn last_of_all_sessions() -> io::Result<()> {
     }
 }
 
+/// Moves this process to the class `SCHED_IDLE`, which runs only when no other process wants the core.
 #[expect(unsafe_code, reason = "the scheduling class has no safe interface")]
 fn only_when_idle() -> io::Result<()> {
     // SAFETY: the parameter is a plain structure that outlives the call; zero means this thread.

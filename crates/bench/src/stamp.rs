@@ -1,4 +1,4 @@
-//! A text that says which one it is and when it was written, so that whoever reads it knows how old it is.
+//! A number and a time that the stub writes into a piece of text, so that the reader can compute its age.
 
 use std::{io::Write, time::Duration};
 
@@ -9,7 +9,7 @@ use super::clock;
 const AT: &[u8] = b"at=";
 const NUMBER: &[u8] = b" n=";
 
-/// Which text it is, and when it was written.
+/// The number of a piece of text and the time at which the agent wrote it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stamp {
     pub(crate) at: Duration,
@@ -17,18 +17,19 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// One of now.
     pub(crate) fn now(number: u64) -> Self {
         Self { at: clock::now(), number }
     }
 
-    /// Writes it, in words that JSON leaves as they are.
+    /// Appends the stamp to `text`, in characters that JSON does not escape.
+    ///
+    /// Both numbers have a fixed width, so that all pieces of a speech have the same length.
     pub(crate) fn write(self, text: &mut Vec<u8>) {
-        // Writing to memory does not fail.
+        // Writing to a `Vec` does not fail.
         let _ = write!(text, "at={:015} n={:07} ", self.at.as_nanos(), self.number);
     }
 
-    /// The first one in `text`.
+    /// Finds the first stamp in `text`.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let at = &text[memmem::find(text, AT)? + AT.len()..];
         let number = &at[memmem::find(at, NUMBER)? + NUMBER.len()..];

@@ -1,8 +1,8 @@
-//! An agent that costs nothing: it answers every request at once, and floods, speaks, asks, dies or leaves a child behind
-//! on demand.
+//! The stub agent. It answers every request at once with as little CPU time as possible. On demand it writes a flood
+//! of lines, streams a message, requests permissions, exits, or leaves a child process behind.
 //!
-//! Messages are looked through by hand, not parsed: they come from our own load generator, whose parameters hold no
-//! second `"id":` or `"method":`.
+//! The stub searches for keys instead of parsing JSON. This is safe because all messages come from our load
+//! generator, whose parameters contain no second `"id":` or `"method":`.
 
 mod ask;
 mod flood;
@@ -22,25 +22,25 @@ pub use turn::Speech;
 
 use crate::clock;
 
-/// What one read takes at most: what a pipe holds.
+/// The capacity of a Linux pipe, which is the most that one read can return.
 const READ_BYTES: usize = 64 << 10;
 
-/// How a stub that is told to die ends, so that an accident is not taken for it.
+/// The exit code after `bench/die`. It differs from the code of an accidental failure.
 const DEATH_CODE: i32 = 7;
 
-/// How it says that it is there, …
+/// The result of `initialize`.
 const INITIALIZED: &str = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}"#;
-/// … that there is a session, …
+/// The result of `session/new`.
 const OPENED: &str = r#"{"sessionId":"stub"}"#;
-/// … and that a turn of it is over.
+/// The result of a `session/prompt` that streams text or requests permissions.
 const ENDED: &str = r#"{"stopReason":"end_turn"}"#;
 
-/// Answers on the standard streams until the input ends.
+/// Answers requests from standard input on standard output until the input ends.
 ///
 /// # Errors
 /// If a stream fails.
 pub fn serve() -> io::Result<()> {
-    // Files, because the standard handles copy into buffers of their own.
+    // Use plain files: the handles of the standard library would copy all data through buffers of their own.
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let mut buffer = Vec::with_capacity(2 * READ_BYTES);
@@ -60,20 +60,21 @@ pub fn serve() -> io::Result<()> {
         }
         let taken = buffer.len() - rest.len();
         buffer.drain(..taken);
-        // One write for all that was asked in one read.
+        // One write answers all requests of one read, which saves system calls under load.
         stub.flush()?;
     }
 }
 
 struct Stub {
     output: File,
-    /// What is to be written.
+    /// The responses that have not been written yet.
     answers: Vec<u8>,
-    /// The turn that waits to be answered.
+    /// The turn that waits for a permission.
     asking: Option<Asking>,
 }
 
 impl Stub {
+    /// Handles one line of the input.
     fn hear(&mut self, line: &[u8]) -> io::Result<()> {
         let Some(ask) = Ask::of(line) else {
             self.heard_answer(line);
@@ -85,6 +86,8 @@ impl Stub {
                 Flood::of(line).write(&mut self.output)?;
                 self.respond(ask.id, "{}");
             }
+            // The last line carries the time of death. The load generator compares it with the time of the error
+            // response.
             b"bench/die" => {
                 let at = clock::now().as_nanos();
                 let last =
@@ -106,7 +109,7 @@ impl Stub {
         Ok(())
     }
 
-    /// Does what a prompt says; most say nothing.
+    /// Runs the turn that a prompt describes. Most prompts are plain text and get an empty result.
     fn turn(&mut self, id: &[u8], line: &[u8]) -> io::Result<()> {
         if let Some(speech) = Speech::of(line) {
             self.flush()?;
@@ -120,6 +123,7 @@ impl Stub {
         Ok(())
     }
 
+    /// Handles a line that is not a request: the answer to a permission request, or a notification, which is ignored.
     fn heard_answer(&mut self, line: &[u8]) {
         let at = clock::now();
         let is_answer = memchr::memmem::find(line, b"\"result\":").is_some();
@@ -129,6 +133,7 @@ impl Stub {
         }
     }
 
+    /// Sends the next permission request of a turn, or ends the turn after the last one.
     fn go_on(&mut self, mut asking: Asking) {
         if asking.ask(&mut self.answers) {
             self.asking = Some(asking);

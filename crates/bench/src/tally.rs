@@ -1,28 +1,35 @@
-//! Which numbered lines came: read off the bytes of a stream, whatever the pieces they come in.
+//! Counts the numbered lines of a flood in a stream of bytes, wherever the reads cut the stream.
 
 use memchr::memmem::Finder;
 
-/// What stands before a number.
+/// The JSON that precedes the number of a line.
 pub(crate) const MARK: &[u8] = b"\"seq\":\"";
 
-/// How long a number is.
+/// Numbers have a fixed width, so that the stub can overwrite them in place.
 pub(crate) const DIGITS: usize = 10;
 
 const FOUND: usize = MARK.len() + DIGITS;
 
-/// What of a line is not between its number and the next one, at least.
+/// The part of a line that the search never skips.
+///
+/// The numbers of two lines are one line length apart. A skip ends this many bytes before the end of the next number.
+/// That is more than the JSON around the filler text (84 bytes with mark and digits), so a server may shorten that
+/// JSON without hiding a number from the search.
 const LINE_REST: usize = 96;
 
-/// Counts the numbers of one flood.
+/// Counts the lines of one flood that one reader received.
 #[derive(Debug)]
 pub(crate) struct Tally {
     finder: Finder<'static>,
     from: u64,
     count: u64,
-    /// How far the next number is away at least.
+    /// A lower bound for the distance from the end of one number to the next mark. Skipping it saves the search
+    /// through the filler text, which is most of the stream.
     jump: usize,
+    /// The part of the current jump that has not arrived yet.
     skip: usize,
-    /// The end of the last piece, as far as a number may begin in it.
+    /// The last bytes of the previous read, in which a mark or number may have been cut off. At most `FOUND - 1`
+    /// bytes stay here between two reads.
     carry: Vec<u8>,
     next: u64,
     received: u64,
@@ -30,7 +37,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Expects `count` lines of `bytes` bytes, numbered from `from`.
+    /// Expects `count` lines of `bytes` bytes each, numbered from `from`.
     pub(crate) fn new(from: u64, count: u64, bytes: usize) -> Self {
         Self {
             finder: Finder::new(MARK),
@@ -45,22 +52,22 @@ impl Tally {
         }
     }
 
-    /// How many came in order.
+    /// The number of lines that arrived in order, possibly with gaps.
     pub(crate) fn received(&self) -> u64 {
         self.received
     }
 
-    /// How many came twice or too late.
+    /// The number of lines that arrived twice, or after a line with a higher number.
     pub(crate) fn disordered(&self) -> u64 {
         self.disordered
     }
 
-    /// Whether the last one has come.
+    /// Whether the last line has arrived.
     pub(crate) fn is_over(&self) -> bool {
         self.next == self.from + self.count
     }
 
-    /// Looks through one more piece of the stream.
+    /// Counts the numbers in the next bytes of the stream.
     pub(crate) fn feed(&mut self, mut data: &[u8]) {
         loop {
             let skipped = self.skip.min(data.len());
@@ -78,7 +85,7 @@ impl Tally {
                         self.found(number);
                         continue;
                     }
-                    // The whole piece went into the carry: go on waiting.
+                    // All of `data` is in the carry now and does not complete a number: wait for more bytes.
                     None if self.carry.len() - before == data.len() => {
                         let useless = self.carry.len().saturating_sub(FOUND - 1);
                         self.carry.drain(..useless);
@@ -100,7 +107,7 @@ impl Tally {
         }
     }
 
-    /// The first whole number in `data`, and where it ends.
+    /// Returns the first complete number in `data` and the position of its end.
     fn number(&self, data: &[u8]) -> Option<(u64, usize)> {
         let at = self.finder.find(data)?;
         let digits = data.get(at + MARK.len()..at + FOUND)?;
@@ -123,7 +130,7 @@ impl Tally {
     }
 }
 
-/// Writes `number` over the digits at the beginning of `place`.
+/// Overwrites the first [`DIGITS`] bytes of `place` with `number`.
 pub(crate) fn write_number(place: &mut [u8], mut number: u64) {
     for digit in place[..DIGITS].iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;

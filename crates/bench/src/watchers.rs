@@ -1,4 +1,4 @@
-//! Many WebSockets on one thread that count the pieces they get, and how old each is.
+//! Many WebSocket clients on one thread. They count the pieces of text that they receive and compute the age of each.
 
 use std::{
     io,
@@ -14,39 +14,41 @@ use tokio_tungstenite::tungstenite::{
 
 use super::{clock, stamp::Stamp};
 
-/// What stands before a piece; the whole message, which is told at its end, holds the pieces once more.
+/// Marks a frame that holds one piece. The frame with the complete message at the end of a turn repeats all pieces
+/// and must not be counted.
 const PIECE: &[u8] = b"{\"messageDelta\":";
 
-/// How much is read at once; all of it is cleared each time.
+/// The size of the read buffer of a WebSocket. The library fills it with zeros before every read, so a larger buffer
+/// would cost the load generator more CPU time than it saves.
 const READ_BYTES: usize = 4 << 10;
 
-/// How long nothing may come before the rest counts as lost.
+/// Pieces that are missing after this time without any new piece count as lost.
 const STALL: Duration = Duration::from_secs(3);
 
-/// How long a server may take to open a stream.
+/// The longest time until a server opens the stream and sends its first frame.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One that watches.
+/// One WebSocket client.
 pub(crate) struct Watcher {
     socket: WebSocket<TcpStream>,
-    /// The number of the piece that comes next.
+    /// The lowest number that the next piece may have.
     next: u64,
 }
 
-/// What they got.
+/// The pieces that a set of watchers received.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) received: u64,
-    /// Twice or out of order.
+    /// Pieces that a watcher received twice or out of order.
     pub(crate) disordered: u64,
-    /// The bytes of all frames with pieces.
+    /// The total length of the counted frames.
     pub(crate) bytes: u64,
-    /// How long ago each piece was written when it was read, in µs, sorted.
+    /// The time from the agent's write to the watcher's read, in µs. Sorted when [`watch`] returns.
     pub(crate) ages: Vec<u32>,
 }
 
 impl Watcher {
-    /// Opens a stream, and waits for the first frame.
+    /// Opens a stream and waits for its first frame, so that the subscription is active when this returns.
     pub(crate) fn open(address: SocketAddr, path: &str, token: Option<&str>) -> io::Result<Self> {
         let mut request = format!("ws://{address}{path}").into_client_request().map_err(io::Error::other)?;
         if let Some(token) = token {
@@ -63,7 +65,7 @@ impl Watcher {
         Ok(Self { socket, next: 0 })
     }
 
-    /// Everything that there is to read until the stream ends.
+    /// Reads all text frames until the stream ends or the read times out.
     pub(crate) fn rest(mut self) -> Vec<String> {
         let mut texts = Vec::new();
         while let Ok(message) = self.socket.read() {
@@ -74,7 +76,7 @@ impl Watcher {
         texts
     }
 
-    /// Reads what there is.
+    /// Reads all frames that have arrived.
     fn read(&mut self, watched: &mut Watched) -> io::Result<()> {
         loop {
             match self.socket.read() {
@@ -90,6 +92,7 @@ impl Watcher {
 }
 
 impl Watched {
+    /// Counts a frame for a watcher whose next piece has at least the number `next`.
     fn take(&mut self, frame: &[u8], next: &mut u64) {
         if memmem::find(frame, PIECE).is_none() {
             return;
@@ -106,14 +109,14 @@ impl Watched {
         self.ages.push(u32::try_from(age.as_micros()).unwrap_or(u32::MAX));
     }
 
-    /// What so many percent of the ages stayed within, in ms.
+    /// Returns a percentile of the ages, in ms.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         let at = (self.ages.len() * percent / 100).min(self.ages.len().saturating_sub(1));
         self.ages.get(at).map_or(f64::NAN, |age| f64::from(*age) / 1e3)
     }
 }
 
-/// Reads all of them until each has `count` pieces, or nothing more comes.
+/// Reads from all watchers until each has the last of `count` pieces, or no more arrive.
 pub(crate) fn watch(watchers: &mut [Watcher], count: u64) -> io::Result<Watched> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (number, watcher) in watchers.iter().enumerate() {
@@ -153,7 +156,7 @@ mod tests {
             let mut frame = PIECE.to_vec();
             Stamp::now(number).write(&mut frame);
             watched.take(&frame, &mut next);
-            // The message that is told at the end is not a piece.
+            // The complete message at the end of a turn is not a piece.
             watched.take(&frame[PIECE.len()..], &mut next);
         }
         assert_eq!((watched.received, watched.disordered, next), (3, 1, 4));

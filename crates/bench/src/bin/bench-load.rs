@@ -1,4 +1,5 @@
-//! Loads servers and prints what it saw as JSON. `cargo xtask bench` builds it, runs it and judges the figures.
+//! Loads servers and prints the measurements as JSON. `cargo xtask bench` builds and runs this program, and compares
+//! its figures with the performance bars.
 
 use std::{io, path::PathBuf, time::Instant};
 
@@ -6,37 +7,37 @@ use bench::{Lab, Machine, Report, Spinners, floor::Floor, measure::Measure};
 use clap::{Parser, ValueEnum};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Load servers and print what was seen as JSON.
+/// Load servers and print the measurements as JSON.
 #[derive(Debug, Parser)]
 enum Options {
-    /// Measure.
+    /// Run the measurements.
     Run(Run),
-    /// Be a floor.
+    /// Serve as a floor: the simplest program that does the same work as the measured server.
     #[command(subcommand)]
     Floor(Floor),
 }
 
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// Our daemon.
+    /// Use this Tombolo program for the daemon, the hub and the device.
     #[arg(long)]
     ours: PathBuf,
-    /// The stub agent.
+    /// Use this `bench-stub` program as the agent.
     #[arg(long)]
     stub: PathBuf,
-    /// A server to compare with.
+    /// Compare with this server, which must have the same routes.
     #[arg(long)]
     against: Option<PathBuf>,
-    /// Where that server looks for its mock agent, below its home.
+    /// Place the stub at this path below the home of the other server, where that server looks for its mock agent.
     #[arg(long)]
     against_agent: PathBuf,
-    /// Where large files are written.
+    /// Write large files below this directory.
     #[arg(long)]
     dir: PathBuf,
-    /// What to measure.
+    /// Run only these measurements, separated by commas.
     #[arg(long, value_delimiter = ',')]
     only: Vec<Measure>,
-    /// Measure less.
+    /// Run fewer and smaller rounds.
     #[arg(long)]
     quick: bool,
 }
@@ -49,7 +50,7 @@ fn main() -> io::Result<()> {
 }
 
 fn measure(run: Run) -> io::Result<()> {
-    // Hundreds of connections need as many descriptors, here and in the servers.
+    // Some measurements open hundreds of connections. The servers inherit the limit from this process.
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
     let started = Instant::now();

@@ -1,4 +1,5 @@
-//! The agent behind every server that `cargo xtask bench` measures; and what keeps the cores awake meanwhile.
+//! The stub agent behind every server that `cargo xtask bench` measures. With `spin CORE` as arguments it is a
+//! spinner, which keeps that core awake during a measurement.
 
 use std::{io, process::ExitCode};
 
@@ -6,12 +7,12 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match (args.next().as_deref(), args.next()) {
         (Some("spin"), Some(core)) => core.parse().map_err(io::Error::other).and_then(bench::spin),
-        // Servers may add arguments of their own.
+        // A server may pass any arguments to its agent, so the stub ignores them.
         _ => bench::stub::serve(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever spoke to it has gone.
+        // The server closed the pipe. Servers do this whenever they stop an agent, so the stub prints nothing.
         Err(_) => ExitCode::FAILURE,
     }
 }

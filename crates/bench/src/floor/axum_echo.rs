@@ -1,4 +1,4 @@
-//! The HTTP stack alone: axum on hyper, one route, no agent.
+//! The floor `axum`: the HTTP stack of our daemon with one echo route and no agent.
 
 use std::{io, net::TcpListener};
 

@@ -1,4 +1,5 @@
-//! WebSockets with nothing behind them: axum, a channel per room, the same pieces to everyone in it.
+//! The floor `broadcast`: axum WebSockets and one channel per room, without a daemon, history or permissions behind
+//! them.
 
 use std::{
     io,
@@ -21,19 +22,19 @@ use tokio::sync::broadcast;
 
 use crate::stamp::Stamp;
 
-/// How many pieces a room keeps for those who are behind.
+/// The number of pieces that a room buffers for slow clients. A client that falls further behind is disconnected.
 const BEHIND_MAX: usize = 1024;
 
-/// What is said in each room.
+/// The text that the floor sends to each room.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Broadcast {
-    /// How many rooms there are.
+    /// Open this many rooms.
     pub rooms: usize,
-    /// How many pieces are said in each.
+    /// Send this many pieces to each room.
     pub count: u64,
-    /// How long each is.
+    /// Make each piece this long.
     pub bytes: usize,
-    /// How many per second.
+    /// Send this many pieces per second to each room.
     pub per_second: u32,
 }
 
@@ -42,7 +43,7 @@ type Rooms = Arc<Vec<broadcast::Sender<Utf8Bytes>>>;
 pub(super) fn serve(listener: TcpListener, broadcast: Broadcast) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let rooms: Rooms = Arc::new((0..broadcast.rooms).map(|_| broadcast::channel(BEHIND_MAX).0).collect());
-    // It answers when everything was said.
+    // The response follows when all pieces were sent.
     let begin = move |State(rooms): State<Rooms>| async move {
         join_all(rooms.iter().map(|room| speak(room, broadcast))).await;
     };
@@ -64,7 +65,7 @@ async fn watch(State(rooms): State<Rooms>, Path(room): Path<usize>, upgrade: Web
 }
 
 async fn show(mut socket: WebSocket, mut pieces: broadcast::Receiver<Utf8Bytes>) {
-    // Whoever comes is greeted, as the hub does.
+    // The hub sends a first frame to every new client, and `Watcher::open` waits for it.
     let mut next = Ok(Utf8Bytes::from_static("{}"));
     while let Ok(piece) = next {
         if socket.send(Message::Text(piece)).await.is_err() {
@@ -74,7 +75,8 @@ async fn show(mut socket: WebSocket, mut pieces: broadcast::Receiver<Utf8Bytes>)
     }
 }
 
-/// Says everything at its pace.
+/// Sends all pieces to a room. Each has a due time counted from the start, so that a late piece does not delay the
+/// rest.
 async fn speak(room: &broadcast::Sender<Utf8Bytes>, Broadcast { count, bytes, per_second, .. }: Broadcast) {
     let started = Instant::now();
     for number in 0..count {
@@ -83,7 +85,7 @@ async fn speak(room: &broadcast::Sender<Utf8Bytes>, Broadcast { count, bytes, pe
         let mut piece = b"{\"messageDelta\":\"".to_vec();
         Stamp::now(number).write(&mut piece);
         piece.resize(bytes.max(piece.len()), b'x');
-        // Only ASCII was written.
+        // The piece is ASCII, so the conversion does not fail.
         let piece = String::from_utf8(piece).unwrap_or_default();
         let _ = room.send(piece.into());
     }

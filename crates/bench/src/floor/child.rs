@@ -1,4 +1,4 @@
-//! A floor in a process of its own.
+//! A floor that runs as a child process.
 
 use std::{
     ffi::OsStr,
@@ -11,7 +11,7 @@ use std::{
 
 use crate::{proc, server::tie};
 
-/// A running floor.
+/// A running floor. Dropping this kills the process.
 #[derive(Debug)]
 pub(crate) struct FloorServer {
     child: Child,
@@ -19,7 +19,7 @@ pub(crate) struct FloorServer {
 }
 
 impl FloorServer {
-    /// Starts the floor that `args` name; `own` is this program.
+    /// Starts this program, whose path is `own`, as the floor that `args` name, and reads its port.
     pub(crate) fn start<S: AsRef<OsStr>>(own: &Path, args: impl IntoIterator<Item = S>) -> io::Result<Self> {
         let mut command = Command::new(own);
         command.arg("floor").args(args).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -37,11 +37,12 @@ impl FloorServer {
         self.address
     }
 
+    /// The user and system CPU time of the floor so far, in steps of 10 ms.
     pub(crate) fn cpu(&self) -> Duration {
         proc::cpu(self.child.id())
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the floor exits by itself.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.child.wait().map(|_| ())
     }

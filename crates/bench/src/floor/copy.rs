@@ -1,4 +1,4 @@
-//! A copy through the loopback: file, socket, file, with plain blocking calls.
+//! The floor `loopback`: a copy from file to socket to file with blocking calls.
 
 use std::{
     fs::File,
@@ -7,17 +7,17 @@ use std::{
     path::Path,
 };
 
-/// How much is copied at once.
+/// The size of one read and write. It is large, so that the cost of system calls is small compared with the copying.
 const COPY_BYTES: usize = 256 << 10;
 
-/// Receives one file, and says so with a byte.
+/// Receives one file and confirms it with one byte, so that the sender measures until the last byte is written.
 pub(super) fn serve(listener: &TcpListener, file: &Path) -> io::Result<()> {
     let (mut socket, _) = listener.accept()?;
     copy_all(&mut socket, &mut File::create(file)?, u64::MAX)?;
     socket.write_all(b".")
 }
 
-/// Copies up to `most` bytes; how many there were.
+/// Copies up to `most` bytes and returns how many it copied.
 pub(crate) fn copy_all(from: &mut impl Read, to: &mut impl Write, most: u64) -> io::Result<u64> {
     let mut buffer = vec![0; COPY_BYTES];
     let mut copied = 0;

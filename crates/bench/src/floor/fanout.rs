@@ -1,4 +1,4 @@
-//! Fan-out with nothing in between: what the pipe gives is copied to every socket.
+//! The floor `fanout`: copies each read of the stub's pipe to every socket, without HTTP, history or cursors.
 
 use std::{
     io::{self, Read, Write},
@@ -12,7 +12,7 @@ use crate::{
     stub::Flood,
 };
 
-/// What one read of the pipe takes at most.
+/// The capacity of a Linux pipe, which is the most that one read can return.
 const READ_BYTES: usize = 64 << 10;
 
 pub(super) fn serve(
@@ -26,7 +26,7 @@ pub(super) fn serve(
     for _ in 0..readers {
         sockets.push(listener.accept()?.0);
     }
-    // The first byte of the last connection starts it, so that the clock and the flood begin together.
+    // Wait for a byte on the last connection: the load generator sends it when it starts its clock.
     if let Some(socket) = sockets.last_mut() {
         socket.read_exact(&mut [0])?;
     }
@@ -51,7 +51,8 @@ pub(super) fn serve(
         }
     }
     child.wait()?;
-    // Stays until the readers have gone, so that its CPU can be asked for.
+    // Stay alive until the readers disconnect: the load generator reads the CPU time of this process before it does
+    // so.
     for mut socket in sockets {
         let _ = socket.read(&mut [0]);
     }

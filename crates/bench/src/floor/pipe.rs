@@ -1,4 +1,4 @@
-//! The agent alone: questions and answers over its bare pipes.
+//! The floor `pipe`: requests to the stub agent over its pipes, without a server in between.
 
 use std::{
     io::{self, Read, Write},
@@ -13,7 +13,7 @@ use crate::{
     server::{message, tie},
 };
 
-/// Asks the stub one question after the other for `time`; what came of it, and the CPU time of the stub.
+/// Sends requests to the stub one after the other for `time`. Returns the latencies and the CPU time of the stub.
 pub(crate) fn round_trips(stub: &Path, time: Duration) -> io::Result<(Outcome, Duration)> {
     let mut command = Command::new(stub);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -24,6 +24,7 @@ pub(crate) fn round_trips(stub: &Path, time: Duration) -> io::Result<(Outcome, D
     };
     let question = message(1, "session/prompt", "{}") + "\n";
     let mut answer = [0; 4096];
+    // Large enough for every request of a run, so that the vector does not grow while the clock runs.
     let mut latencies = Vec::with_capacity(1 << 20);
     let started = Instant::now();
     while started.elapsed() < time {

@@ -1,4 +1,5 @@
-//! The network alone: a thread per connection that sends back what comes.
+//! The floor `tcp`: one thread per connection that returns all received bytes. It shows the cost of the network
+//! alone.
 
 use std::{
     io::{self, Read, Write},

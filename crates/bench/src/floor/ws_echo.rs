@@ -1,4 +1,4 @@
-//! A WebSocket with nothing behind it: axum, and every message goes back as it came.
+//! The floor `ws`: an axum WebSocket that returns every message.
 
 use std::{io, net::TcpListener};
 
@@ -17,7 +17,7 @@ pub(super) fn serve(listener: TcpListener) -> io::Result<()> {
     run(listener, Router::new().route("/echo", get(open)))
 }
 
-/// Serves what a floor does, with nothing around it.
+/// Serves `routes` with axum, without any middleware.
 pub(super) fn run(listener: TcpListener, routes: Router) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -1,4 +1,5 @@
-//! A WebSocket that leads to another, with nothing in between: every message is passed on as it came.
+//! The floor `ws-hop`: a WebSocket proxy that forwards every message unchanged. The relay has the same number of
+//! hops.
 
 use std::{io, net::TcpListener};
 
@@ -22,7 +23,7 @@ pub(super) fn serve(listener: TcpListener, to: String) -> io::Result<()> {
 
 async fn open(State(to): State<String>, upgrade: WebSocketUpgrade) -> Response {
     upgrade.on_upgrade(|socket| async move {
-        // Whoever measures sees that nothing comes back.
+        // On an error the connection closes, and the load generator reports that the floor failed.
         let _ = pass_on(socket, to).await;
     })
 }

@@ -1,17 +1,20 @@
-//! What a server takes when nothing happens: alone, and per connection.
+//! The memory of an idle server, and of each idle connection to it.
 
 use std::{io, time::Duration};
 
 use crate::{Lab, Report, Subject, clock, http, http::Connection, readers::Readers, server::Server};
 
-/// Memory is looked at when the server has come to rest.
+/// The pause before each reading of the memory, in which the server finishes its work and returns memory.
 const SETTLE: Duration = Duration::from_millis(300);
 
-/// What a connection does before it falls silent.
+/// The use that a client makes of a connection before it leaves it idle.
 #[derive(Clone, Copy)]
 enum Kind {
+    /// It sends nothing.
     Silent,
+    /// It sends one request and reads the response.
     KeepAlive,
+    /// It opens an event stream.
     Stream,
 }
 
@@ -29,7 +32,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// The memory of one of `count` connections.
+/// Returns the memory per connection in KiB, as the growth over `count` connections.
 fn one(lab: &Lab, report: &mut Report, subject: Subject, kind: Kind, count: usize) -> io::Result<f64> {
     let server = lab.start(subject)?;
     clock::pause(SETTLE);
@@ -37,7 +40,7 @@ fn one(lab: &Lab, report: &mut Report, subject: Subject, kind: Kind, count: usiz
     if matches!(kind, Kind::Stream) {
         server.instance("idle")?;
     }
-    // The first of a kind touches code; that is not the cost of a connection.
+    // The first connections of a kind load code pages and allocate shared state, which is not a cost per connection.
     drop(open(&server, kind, 2)?);
     clock::pause(SETTLE);
     let before = server.rss_kib();
@@ -48,7 +51,7 @@ fn one(lab: &Lab, report: &mut Report, subject: Subject, kind: Kind, count: usiz
     Ok(after.saturating_sub(before) as f64 / count as f64)
 }
 
-/// Connections that stay open.
+/// Holds connections open until it is dropped.
 #[expect(dead_code, reason = "held, not looked at")]
 enum Open {
     Connections(Vec<Connection>),

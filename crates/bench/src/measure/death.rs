@@ -1,14 +1,17 @@
-//! An agent that dies while it is asked: how long until whoever asked knows.
+//! An agent that dies during a request: the time until the client has the error response.
+//!
+//! The agent's last line carries the time of its death on the clock that all processes share (see `clock`). A second
+//! client reads that line from the event stream.
 
 use std::{io, time::Duration};
 
 use super::millis;
 use crate::{Lab, Report, Subject, clock, http, http::Connection, readers::Readers, server::message};
 
-/// How long we wait for the answer: in a full run, and in a quick one.
+/// The longest wait for the response, in a full run and in a quick one. A server may never send one.
 const PATIENCES: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(2)];
 
-/// The last line comes before the answer, or soon after.
+/// The wait for the agent's last line after the error response, because the two take different connections.
 const LAST_LINE: Duration = Duration::from_millis(300);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! A large file into the server and out of it, against a copy through the loopback.
+//! Upload and download of a large file, compared with a copy through a loopback socket.
 
 use std::{
     fs::{self, File},
@@ -19,10 +19,10 @@ use crate::{
 
 const MIB: u64 = 1 << 20;
 
-/// How long one copy may take.
+/// The read timeout during a copy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often the memory of the server is looked at when a copy is over.
+/// The pause before each copy, in which the server returns the memory of the last one.
 const SETTLE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
@@ -60,7 +60,9 @@ fn record(report: &mut Report, key: &str, subject: Subject, size: u64, copied: i
     }
 }
 
-/// Copies, and notes by how much the memory of the server grew at most.
+/// Runs `copy` and reports the growth of the server's memory up to its peak.
+///
+/// The kernel tracks the peak itself, so short spikes between two readings are not missed.
 fn watched<T>(
     report: &mut Report,
     key: &str,
@@ -79,6 +81,7 @@ fn watched<T>(
     copied
 }
 
+/// Uploads a file and returns the time until the response, after checking the size of the uploaded file.
 fn put(server: &Server, source: &Path, target: &Path, size: u64) -> io::Result<Duration> {
     let mut file = File::open(source)?;
     let header = format!("Content-Type: application/octet-stream\r\nContent-Length: {size}");
@@ -87,7 +90,8 @@ fn put(server: &Server, source: &Path, target: &Path, size: u64) -> io::Result<D
     let started = Instant::now();
     stream.write_all(&request)?;
     let sent = copy_all(&mut file, &mut stream, size);
-    // A refusal comes before the whole was sent; it says more than the broken connection does.
+    // A server that rejects the upload responds and closes the connection before all bytes are sent. Its status says
+    // more than the write error, so the write error counts only if there is no response.
     let mut answer = [0; 4096];
     let read = stream.read(&mut answer).or_else(|error| sent.map(|_| 0).and(Err(error)))?;
     let time = started.elapsed();
@@ -102,6 +106,7 @@ fn put(server: &Server, source: &Path, target: &Path, size: u64) -> io::Result<D
     }
 }
 
+/// Downloads a file to disk and returns the time until its last byte is written.
 fn get(server: &Server, source: &Path, target: &Path, size: u64) -> io::Result<Duration> {
     let mut file = File::create(target)?;
     let mut connection = Connection::open(server.address())?.patience(PATIENCE)?;
@@ -121,7 +126,7 @@ fn get(server: &Server, source: &Path, target: &Path, size: u64) -> io::Result<D
     }
 }
 
-/// File, socket, file.
+/// The floor `loopback`: copies from file to socket to file, with a second process at the other end of the socket.
 fn loopback(lab: &Lab, source: &Path, target: &Path) -> io::Result<Duration> {
     let mut server = FloorServer::start(&lab.own, [Path::new("copy"), target])?;
     let mut stream = TcpStream::connect(server.address())?;
@@ -135,7 +140,8 @@ fn loopback(lab: &Lab, source: &Path, target: &Path) -> io::Result<Duration> {
     Ok(time)
 }
 
-/// What `cp` does where files cannot be shared: read and write.
+/// The floor `cp`: reads and writes in one process. The real `cp` may share blocks between files, which copies
+/// nothing.
 fn plain(source: &Path, target: &Path) -> io::Result<Duration> {
     let started = Instant::now();
     copy_all(&mut File::open(source)?, &mut File::create(target)?, u64::MAX)?;
@@ -144,11 +150,11 @@ fn plain(source: &Path, target: &Path) -> io::Result<Duration> {
     Ok(time)
 }
 
-/// A file without holes.
+/// Writes a file without holes.
 fn write_source(path: &Path, size: u64) -> io::Result<()> {
     let block: Vec<u8> = (0..MIB).map(|k| (k * 31 % 251) as u8).collect();
     let mut file = File::create(path)?;
     (0..size / MIB).try_for_each(|_| file.write_all(&block))?;
-    // On disk now, so that nobody's turn pays for it.
+    // Flush now, so that the kernel does not write the source back during a measured copy.
     file.sync_all()
 }

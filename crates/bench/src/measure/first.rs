@@ -1,4 +1,5 @@
-//! The first use of a real agent in a fresh home, when another home has had it before, against starting it by hand.
+//! The first use of a real agent in a fresh home when the cache already has the agent from another home, compared
+//! with starting the agent by hand.
 
 use std::{
     fs, io,
@@ -15,19 +16,19 @@ use testkit::users_places;
 
 use crate::{Lab, Report, clock, http, proc, server::Server};
 
-/// The agent: an adapter of eight thousand files and a program of 360 MB.
+/// A large agent: an adapter of eight thousand files and a program of 360 MB.
 const AGENT: &str = "claude";
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#;
 
-/// How long the very first use may take, which downloads.
+/// The longest time for the first use on this machine, which downloads the agent.
 const DOWNLOAD_MAX: Duration = Duration::from_secs(600);
 
-/// How long it may take until everything is ready for the next home.
+/// The longest time until the daemon has prepared the cache for the next home.
 const SPARES_MAX: Duration = Duration::from_secs(60);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    // The first home fills the cache, and stays: what is started by hand is started from it.
+    // The first home fills the cache. It stays, because the agent that is started by hand runs from it.
     let home = start(lab)?;
     first_use(&home)?;
     let by_hand = Started::of(&home)?;
@@ -44,15 +45,20 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Our daemon in a fresh home, with the cache of whoever runs this.
+/// Starts our daemon in a fresh home, with the cache of the current user.
 fn start(lab: &Lab) -> io::Result<Server> {
     let mut command = Command::new(&lab.ours);
     command.args(["daemon", "--no-token"]).envs(users_places());
-    // Beside the cache, or at least not in memory: files are linked within one filesystem.
+    // The daemon makes hard links to the cache, which works within one filesystem only. A home in `/tmp` may be in
+    // memory.
     Server::start(command, TempDir::new_in(&lab.dir)?)
 }
 
-/// Waits until the daemon has everything ready for the next home.
+/// Waits until the cache has a spare tree for each component that was just used.
+///
+/// A fresh home gets the spare tree of a component by one rename, and the daemon links the next spare in the
+/// background. Without this wait the next round would meet a cache without spares, and the daemon's linking would
+/// slow it down.
 fn spares() -> io::Result<()> {
     let trees = users_places()
         .into_iter()
@@ -72,7 +78,7 @@ fn spares() -> io::Result<()> {
     Ok(())
 }
 
-/// How long the first message takes that needs the agent.
+/// Sends the first message that needs the agent and returns the time until the response.
 fn first_use(server: &Server) -> io::Result<Duration> {
     let started = Instant::now();
     let request = http::post(&format!("/v1/acp/first?agent={AGENT}"), HELLO);
@@ -83,7 +89,7 @@ fn first_use(server: &Server) -> io::Result<Duration> {
     }
 }
 
-/// How a process was started.
+/// The command line, the environment and the working directory of a process.
 struct Started {
     words: Vec<String>,
     variables: Vec<(String, String)>,
@@ -91,7 +97,7 @@ struct Started {
 }
 
 impl Started {
-    /// The agent of a server, as the server started it.
+    /// Reads from `/proc` how a server started its agent.
     fn of(server: &Server) -> io::Result<Self> {
         let gone = || io::Error::other("the agent is gone");
         let pid = proc::children(server.pid()).into_iter().next().ok_or_else(gone)?;
@@ -109,8 +115,10 @@ impl Started {
         })
     }
 
-    /// Starts the same by hand in a home as fresh as ours, where agents have more to do, and says hello: how long until
-    /// the answer.
+    /// Starts the same agent by hand, sends it the same message and returns the time until the response.
+    ///
+    /// The home is fresh, as it is for the daemon's agent, because agents do more work at their first start in a
+    /// home.
     fn again(&self, home: &TempDir) -> io::Result<Duration> {
         let Some((program, args)) = self.words.split_first() else {
             return Err(io::ErrorKind::NotFound.into());

@@ -1,4 +1,5 @@
-//! Many who watch many workers through the hub, beside the same bytes from a bare server; and one who never reads.
+//! Many clients that watch many workers through the hub, compared with a bare server that sends the same amount of
+//! data; and the effect of one client that never reads.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -17,28 +18,28 @@ use crate::{
     watchers::{Watched, Watcher, watch},
 };
 
-/// How many workers there are, …
+/// The number of workers.
 const WORKERS: usize = 100;
-/// … how many watch each, …
+/// The number of clients that watch each worker.
 const CLIENTS: usize = 20;
-/// … and how many events each has per second.
+/// The number of events per second of each worker.
 const PACE: u64 = 20;
 
-/// How long the text of an event is: a few words, as models say them.
+/// The length of the text of an event: a few words, as models stream them.
 const TEXT_BYTES: usize = 60;
 
-/// How many workers are also watched without the hub, to know what it adds.
+/// The number of workers that are also watched at the daemon itself. The difference is the latency that the hub adds.
 const DIRECT: usize = 10;
 
-/// How many watch one worker beside the one who never reads, …
+/// The number of clients that watch the same worker as the client that never reads.
 const OTHERS: usize = 99;
-/// … and what it says: far more than is kept for anyone.
+/// The output of that worker. It is far more than the hub and the sockets buffer for one client.
 const LONG: Speech = Speech { count: 8_000, bytes: TEXT_BYTES, per_second: 400 };
 
-/// How long an ordinary request may take.
+/// The read timeout of an ordinary request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The name of the daemon at the hub.
+/// The id of the daemon at the hub.
 const RUNTIME: &str = "box";
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
@@ -52,7 +53,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// A daemon and a hub that knows it.
+/// A daemon and a hub with which the daemon is registered as a runtime.
 struct Pair {
     daemon: Server,
     hub: Hub,
@@ -75,21 +76,24 @@ impl Pair {
         Ok(Self { daemon, hub, address })
     }
 
-    /// The sessions `w0` and so on, each with its agent.
+    /// Opens the sessions `w0`, `w1` and so on, each with an agent process.
     fn sessions(&self, count: usize) -> io::Result<Vec<Session<'_>>> {
         (0..count).map(|number| Session::open(&self.daemon, format!("w{number}"))).collect()
     }
 
+    /// Watches a worker through the hub.
     fn watcher(&self, worker: usize, query: &str) -> io::Result<Watcher> {
         let path = format!("/api/runtimes/{RUNTIME}/workers/w{worker}/events/ws{query}");
         Watcher::open(self.address, &path, Some(self.hub.token()))
     }
 
+    /// Watches a worker at the daemon itself.
     fn direct(&self, worker: usize) -> io::Result<Watcher> {
         Watcher::open(self.daemon.address(), &format!("/v1/workers/w{worker}/events/ws"), None)
     }
 }
 
+/// Measures latency, loss, CPU time and memory of the hub while all workers stream text to all clients.
 fn fan_out(lab: &Lab, report: &mut Report, seconds: u64) -> io::Result<()> {
     let speech = Speech { count: PACE * seconds, bytes: TEXT_BYTES, per_second: PACE };
     let pair = Pair::start(lab)?;
@@ -106,8 +110,9 @@ fn fan_out(lab: &Lab, report: &mut Report, seconds: u64) -> io::Result<()> {
     let (watched, direct, grown) = std::thread::scope(|scope| {
         let asking = scope.spawn(|| speak(&speech));
         let direct = scope.spawn(|| watch(&mut direct, speech.count));
-        // Half of the time in, the hub keeps as much as it may of each. At the end each message is told once more as a whole,
-        // which is another load: the last look is before that.
+        // Memory must not grow once the hub's history of each worker is full, which it is after half of the run. The
+        // second reading is at 23/24 of the run: at the end each worker sends its whole message once more, which is
+        // another load.
         let grown = scope.spawn(|| {
             let look = |pause: Duration| {
                 clock::pause(pause);
@@ -140,7 +145,7 @@ fn fan_out(lab: &Lab, report: &mut Report, seconds: u64) -> io::Result<()> {
     bare(lab, report, &speech, &bytes)
 }
 
-/// The same from a bare server.
+/// Measures the floor `axum`: the same rate and frame length from a bare server to as many clients.
 fn bare(lab: &Lab, report: &mut Report, speech: &Speech, bytes: &str) -> io::Result<()> {
     let (rooms, count, pace) = (WORKERS.to_string(), speech.count.to_string(), PACE.to_string());
     let floor = FloorServer::start(&lab.own, ["broadcast", &rooms, &count, bytes, &pace])?;
@@ -158,7 +163,8 @@ fn bare(lab: &Lab, report: &mut Report, speech: &Speech, bytes: &str) -> io::Res
     Ok(())
 }
 
-/// One who never reads among many who do: they must not notice, and it must be told.
+/// Measures one client that never reads among many that do. The others must not become slower, and the hub must
+/// report to the slow client that it has fallen behind.
 fn never_reads(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let (alone, _) = beside(lab, false)?;
     let (with, stalled) = beside(lab, true)?;
@@ -174,16 +180,17 @@ fn never_reads(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// What became of the one who never read.
+/// The result for the client that never read.
 struct Stalled {
-    /// What the hub has in use more than before it came.
+    /// The growth of the hub's memory since before the client connected.
     grown_mib: f64,
-    /// It was told that it lags.
+    /// The hub's last frame to the client reports that the client lags.
     told: bool,
-    /// The cursor that it was told was taken again, or it was told that this one has expired.
+    /// The hub accepted the cursor of that report, or reported that the cursor has expired.
     resumed: bool,
 }
 
+/// Streams a long message to many clients, with or without one more client that never reads.
 fn beside(lab: &Lab, stalled: bool) -> io::Result<(Watched, Option<Stalled>)> {
     let pair = Pair::start(lab)?;
     let sessions = pair.sessions(1)?;
@@ -199,12 +206,13 @@ fn beside(lab: &Lab, stalled: bool) -> io::Result<(Watched, Option<Stalled>)> {
     let told: serde_json::Value = serde_json::from_str(&last).unwrap_or_default();
     let diagnostic = &told["diagnostic"];
     let cursor = diagnostic["details"]["cursor"].as_str().unwrap_or_default();
-    // What was missed meanwhile is more than is kept: it is told so, which is as good.
+    // The client may have missed more than the hub retains. The first frame then reports that the cursor has expired,
+    // which is as good: the client knows that it has a gap.
     let resumed = pair.watcher(0, &format!("?cursor={cursor}")).is_ok();
     Ok((watched, Some(Stalled { grown_mib, told: diagnostic["code"] == "backend.lagged", resumed })))
 }
 
-/// The CPU time for each piece that somebody got, in µs.
+/// Returns the CPU time per delivered piece, in µs.
 fn per_piece(cpu: Duration, watched: &Watched) -> f64 {
     cpu.as_secs_f64() * 1e6 / watched.received.max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! The durable journal by itself: how many events it takes, how long each takes, and how much is written for them.
+//! The durable journal without a server: events per second, latency of an append, and bytes written to disk.
 
 use std::{
     fs, io, thread,
@@ -16,22 +16,22 @@ use tokio::sync::{mpsc, oneshot};
 use super::millis;
 use crate::{Lab, Report, proc};
 
-/// As many journals as there are sessions in the largest test of those.
+/// As many journals as the largest run of the `sessions` measurement has sessions.
 const JOURNALS: usize = 200;
 
-/// The size of an event.
 const EVENT_BYTES: usize = 300;
 
-/// How many appends of one journal are on their way at a time.
+/// The number of concurrent appends to one journal.
 const AHEAD: usize = 8;
 
-/// The rate at which the time of an append is measured.
+/// Appends per second, over all journals, while the latency is measured.
 const PACE: u64 = 10_000;
 
-/// How many may wait for a thread that only answers: more than a stall of a second.
+/// The queue of the floor's thread. It holds more requests than arrive during a stall of one second.
 const ASKS_MAX: usize = 16 << 10;
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+    // One worker thread is enough: this thread and the journal's writer thread need CPU time too.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     for _ in 0..lab.size(5, 2) {
         runtime.block_on(most(lab, report))?;
@@ -54,7 +54,7 @@ fn event() -> FrameBuffer {
     FrameBuffer::one(vec![b'x'; EVENT_BYTES])
 }
 
-/// As many as it takes, of all journals at once.
+/// Measures the highest rate of appends to all journals at once, and the disk space that they take.
 async fn most(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let directory = TempDir::new_in(&lab.dir)?;
     let (store, journals) = open(&directory).await?;
@@ -63,7 +63,7 @@ async fn most(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let started = Instant::now();
     let all = stream::iter(&journals).for_each_concurrent(None, |journal| async move {
         let appends = stream::iter(0..each).for_each_concurrent(AHEAD, |_| async move {
-            // A journal that refuses an event makes the count below wrong, and with it the whole measure.
+            // If the journal rejects an event, the count below is wrong and the measurement fails.
             let _ = journal.append(event()).await;
         });
         appends.await;
@@ -86,9 +86,12 @@ async fn most(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// At a pace: how long each takes until it is committed, and how long to be handed to a thread that only answers.
+/// Measures the time until an append is committed, at a steady rate.
+///
+/// The floor `thread` measures the same with a thread that only replies. Its figure is the cost of handing a request
+/// to another thread and back, which the journal cannot avoid.
 async fn paced(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    // What was written before is not to be waited for here.
+    // Flush the data of earlier measurements now. Otherwise the first commits would wait for it.
     rustix::fs::sync();
     let ticks = lab.size(2_000, 500);
     let (asks, asked) = mpsc::channel(ASKS_MAX);
@@ -116,7 +119,8 @@ async fn paced(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Does something at the pace; how long each took, sorted.
+/// Calls `ask` at the steady rate, in batches of one millisecond. Returns the sorted times until each future
+/// completed.
 async fn pace<F>(ticks: usize, mut ask: impl FnMut(usize) -> F) -> io::Result<Vec<Duration>>
 where
     F: Future<Output = io::Result<()>> + Send + 'static,
@@ -140,9 +144,10 @@ where
     Ok(times)
 }
 
+/// The floor's thread: replies to each request at once.
 fn answer(mut asked: mpsc::Receiver<oneshot::Sender<()>>) {
     while let Some(reply) = asked.blocking_recv() {
-        // Whoever asked waits for it.
+        // The receiver exists: `pace` waits for every reply.
         let _ = reply.send(());
     }
 }

@@ -1,30 +1,32 @@
-//! What it costs to keep history: memory against the bytes of the lines that can still be read.
+//! The memory that history needs, divided by the raw bytes of the lines that a new reader can still get.
 
 use std::{io, time::Duration};
 
 use super::flood;
 use crate::{Lab, Report, Subject, clock, http, readers::Readers, server::Server, stub::Flood};
 
-/// How long lines are.
+/// The lengths of the lines.
 const SIZES: [(&str, usize); 4] = [("200b", 200), ("1k", 1_000), ("10k", 10_000), ("1m", 1_000_000)];
 
-/// The larger of the two rings that ours is measured with.
+/// The larger of the two ring sizes with which our daemon is measured; the other one is its default.
 const LARGE_RING: [&str; 4] = ["--events-max", "1000000", "--events-bytes-max", "67108864"];
 const LARGE_RING_BYTES: u64 = 64 << 20;
 
-/// Touches the code and the stacks that a flood needs, and what packs it afterwards.
+/// A first flood that loads the code and the thread stacks which floods and compression need. They are not a cost of
+/// history.
 const WARM_UP: Flood = Flood { from: 0, count: 400, bytes: 200, per_second: 0 };
 
-/// Memory may take a moment to go back, and ours packs what it keeps once the agent rests.
+/// The pause before each reading of the memory. Our daemon compresses its history when the agent is idle, and
+/// allocators return memory with a delay.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// How long a server may take to delete an instance.
+/// The longest time until a server has deleted an instance.
 const DELETE_PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let sizes = lab.size(SIZES.to_vec(), vec![SIZES[0], SIZES[2]]);
     for (name, bytes) in sizes {
-        // As it comes: some times what the ring keeps, whether that is bounded in events or in bytes.
+        // The default ring: enough lines to fill it several times, whether its limit is in events or in bytes.
         let lines = (80_000_000 / bytes as u64).clamp(80, 40_000);
         one(report, &format!("memory.{name}"), "ours", &lab.start(Subject::Ours)?, bytes, lines)?;
         let lines = 3 * LARGE_RING_BYTES / bytes as u64;
@@ -45,7 +47,8 @@ fn one(
     bytes: usize,
     lines: u64,
 ) -> io::Result<()> {
-    // Ours returns what only its start needed; that is not to be taken for something that the flood needs.
+    // Our daemon returns the memory that only its start needed. If it did so later, the flood would seem to need
+    // less.
     clock::pause(SETTLE);
     server.instance("kept")?;
     flood(server, "kept", &WARM_UP)?;
@@ -58,7 +61,7 @@ fn one(
     }
     clock::pause(SETTLE);
     let grown_kib = server.rss_kib().saturating_sub(before) as f64;
-    // What can still be read is what counts as kept.
+    // Count the lines that a new reader gets, not those that the server should have kept.
     let mut replay = Readers::open(server.address(), "/v1/acp/kept", "Last-Event-ID: 0", 1)?;
     let kept = replay.count(&main, || Ok(()))?.received;
     drop(replay);

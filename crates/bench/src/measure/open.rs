@@ -1,4 +1,4 @@
-//! A session with a long past: how long it takes to open, and what it takes to read all of it.
+//! A session with a long history: the time to open it, and the time and memory to read all of it.
 
 use std::{
     io,
@@ -15,19 +15,19 @@ use crate::{
     stub::Speech,
 };
 
-/// How many events the session has, at least.
+/// The least number of events in the session.
 const EVENTS: u64 = 100_000;
 
-/// What the agent says in one turn.
+/// The agent's output in each turn of the history.
 const TURN: Speech = Speech { count: 2_000, bytes: 40, per_second: 0 };
 
-/// A turn that runs when the server is killed.
+/// A turn that is still running when the server is killed.
 const LAST: Speech = Speech { count: 1_000_000, bytes: 40, per_second: 1_000 };
 
-/// How many events a page has.
+/// The number of events in a page.
 const PAGE: u64 = 1_000;
 
-/// How long the server may take to end by itself.
+/// The longest time until the server exits after a signal.
 const END_MAX: Duration = Duration::from_secs(10);
 
 const NAME: &str = "long";
@@ -55,7 +55,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a session its past.
+/// Runs turns in a session until its history is long enough.
 fn live(server: &Server) -> io::Result<()> {
     let session = Session::open(server, NAME)?;
     let mut followed = session.follow(0)?;
@@ -67,14 +67,14 @@ fn live(server: &Server) -> io::Result<()> {
     Ok(())
 }
 
-/// How long it takes until a client has all that it shows of the session, and follows it.
+/// Returns the time until a client has the snapshot of the session and an open event stream after it.
 fn open(server: &Server) -> io::Result<Duration> {
     let session = Session::known(server, NAME);
     let request = http::request("GET", &session.path("/snapshot"), "");
     let started = Instant::now();
     let snapshot = server.ask(&request)?;
     let mut took = started.elapsed();
-    // Understanding it is not the server's work.
+    // Parsing the snapshot is work of the client, so it is not part of the time.
     let seq = body(&snapshot, 200)?["seq"].as_u64().filter(|seq| *seq >= EVENTS);
     let seq = seq.ok_or_else(|| io::Error::other("the session has lost its past"))?;
     let started = Instant::now();
@@ -83,7 +83,7 @@ fn open(server: &Server) -> io::Result<Duration> {
     Ok(took)
 }
 
-/// Reads the session from its first event to its last: how much the server grows meanwhile.
+/// Reads all events of the session page by page, and reports the time and the growth of the server's memory.
 fn page(report: &mut Report, server: &Server) -> io::Result<()> {
     let session = Session::known(server, NAME);
     let (mut connection, mut offset) = (server.connect()?, 0);

@@ -1,4 +1,4 @@
-//! A permission that a person gives: from the answer's way into the server to the line that the agent reads.
+//! A permission: the time from just before the client sends its answer until the agent has read it.
 
 use std::{io, time::Duration};
 
@@ -10,7 +10,8 @@ use crate::{
     stub::Asking,
 };
 
-/// People take their time: what the server does after it has asked is not to be in the way of the answer.
+/// The pause before each answer. The server may still be storing the request when the client receives it; a person
+/// does not answer that fast, so the answer must not queue behind that work.
 const PONDER: Duration = Duration::from_millis(5);
 
 const ANSWER: &str = r#"{"reply":"once"}"#;

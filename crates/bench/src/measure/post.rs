@@ -1,4 +1,4 @@
-//! Requests to the agent through the server, many at a time and one by one.
+//! Requests that the server forwards to the agent, on many connections and on one.
 
 use std::{io, time::Duration};
 
@@ -9,10 +9,10 @@ use crate::{
     load::{Load, Outcome, Reply},
 };
 
-/// How many connections ask at a time.
+/// The numbers of concurrent connections.
 const CONNECTIONS: [usize; 2] = [32, 1];
 
-/// Runs before the clock does.
+/// The time of the load before the measured one, which loads code and fills caches.
 const WARM_UP: Duration = Duration::from_millis(100);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {

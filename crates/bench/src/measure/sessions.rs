@@ -1,4 +1,4 @@
-//! Many sessions at once, each speaking at a steady pace to two readers, who have everything in time.
+//! Many concurrent sessions, each of which streams text at a steady rate to two readers.
 
 use std::{
     io,
@@ -18,28 +18,28 @@ use crate::{
     stub::Speech,
 };
 
-/// How many sessions there are; the cost of an event is to be the same with each.
+/// The numbers of sessions. The cost of an event must not grow with them.
 const SESSIONS: [usize; 3] = [50, 100, 200];
 
-/// How many follow each session.
+/// The number of readers of each session.
 const READERS: usize = 2;
 
-/// How many events a session has per second.
+/// The number of events per second in each session.
 const PACE: u64 = 50;
 
-/// How long the text of an event is: a few words, as models say them.
+/// The length of the text of an event: a few words, as models stream them.
 const TEXT_BYTES: usize = 60;
 
-/// What each session says, as fast as it can, until the part of it that is kept in memory is full.
+/// The output of each session, at full speed, that fills the part of its history which the server keeps in memory.
 const FILL: Speech = Speech { count: 2_500, bytes: TEXT_BYTES, per_second: 0 };
 
-/// How long nothing may come before the rest counts as lost.
+/// Pieces that are missing after this time without any new piece count as lost.
 const STALL: Duration = Duration::from_secs(3);
 
-/// What stands before the time of an event.
+/// The JSON that precedes the time of an event.
 const TIME: &[u8] = b"\"time\":\"";
 
-/// How much is read at once.
+/// The most that one read returns. All readers share one buffer of this size.
 const READ_BYTES: usize = 256 << 10;
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
@@ -62,14 +62,14 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets all sessions speak at their pace; what an event costs the server.
+/// Lets all sessions stream text at the steady rate. Returns the server's CPU time per event in µs.
 fn speak(report: &mut Report, server: &Server, sessions: &[Session<'_>], seconds: u64) -> io::Result<f64> {
     let speech = Speech { count: PACE * seconds, bytes: TEXT_BYTES, per_second: PACE };
     let mut readers = Readers::open(sessions)?;
     proc::forget_peak(server.pid());
     let before = server.cpu();
     let mut got = std::thread::scope(|scope| {
-        // Beside the readers, who are not to wait for it.
+        // On a thread of its own: the readers must already read while later sessions are still being started.
         let asking = scope.spawn(|| {
             let mut connection = server.connect()?;
             sessions.iter().try_for_each(|session| session.say(&mut connection, &speech.prompt()))
@@ -94,7 +94,7 @@ fn speak(report: &mut Report, server: &Server, sessions: &[Session<'_>], seconds
     Ok(cost)
 }
 
-/// Lets all sessions say so much that the server keeps no more of them in memory than it ever does: what that is.
+/// Fills the in-memory history of all sessions and reports the peak memory of the server.
 fn fill(report: &mut Report, server: &Server, sessions: &[Session<'_>]) -> io::Result<()> {
     let mut connection = server.connect()?;
     for session in sessions {
@@ -107,32 +107,33 @@ fn fill(report: &mut Report, server: &Server, sessions: &[Session<'_>]) -> io::R
     Ok(())
 }
 
-/// When the server took an event to write it down.
+/// Returns the time at which the server accepted an event for its journal.
 fn taken_at(event: &[u8]) -> Option<SystemTime> {
     let time = &event[memmem::find(event, TIME)? + TIME.len()..];
     let time = std::str::from_utf8(&time[..memchr::memchr(b'"', time)?]).ok()?;
     Some(time.parse::<jiff::Timestamp>().ok()?.into())
 }
 
-/// All readers of all sessions, on one thread.
+/// All readers of all sessions, on one thread. Each has its stream and the lowest number that its next piece may
+/// have.
 struct Readers {
     readers: Vec<(Followed, u64)>,
     epoll: rustix::fd::OwnedFd,
 }
 
-/// What they got.
+/// The pieces that the readers received.
 #[derive(Default)]
 struct Got {
     received: u64,
-    /// Twice or out of order.
+    /// Pieces that a reader received twice or out of order.
     disordered: u64,
-    /// How long ago the agent had said each when it was read, in µs, …
+    /// The time from the agent's write to the reader's read, in µs.
     ages: Vec<u32>,
-    /// … and how long ago the server had taken it to write it down.
+    /// The time from the server's acceptance of the event to the reader's read, in µs.
     waits: Vec<u32>,
 }
 
-/// What so many percent of sorted times in µs stayed within, in ms.
+/// Returns a percentile, in ms, of sorted times in µs.
 fn percentile(sorted: &[u32], percent: usize) -> f64 {
     let at = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
     sorted.get(at).map_or(f64::NAN, |age| f64::from(*age) / 1e3)
@@ -143,9 +144,12 @@ fn micros(time: Duration) -> u32 {
 }
 
 impl Got {
-    /// Takes what an event says to a reader that waits for the piece `next`.
+    /// Counts an event for a reader whose next piece has at least the number `next`.
+    ///
+    /// `now` is a reading of two clocks: the agent stamps its text with the monotonic clock (see `clock`), and the
+    /// server writes the wall-clock time into its events.
     fn take(&mut self, event: &[u8], now: (Duration, SystemTime), next: &mut u64) {
-        // The whole message, which is told at its end, holds the pieces once more.
+        // The complete message at the end of a turn repeats all pieces and must not be counted.
         if memmem::find(event, DELTA).is_none() {
             return;
         }
@@ -179,8 +183,9 @@ impl Readers {
         Ok(Self { readers, epoll })
     }
 
-    /// Reads until everybody has `count` pieces, or nothing more comes.
+    /// Reads until every reader has the last of `count` pieces, or no more arrive.
     fn read(&mut self, count: u64) -> io::Result<Got> {
+        // Allocate for all samples now, so that the vectors do not grow while the clock runs.
         let room = || Vec::with_capacity(self.readers.len() * count as usize);
         let mut got = Got { ages: room(), waits: room(), ..Got::default() };
         let mut buffer = vec![0; READ_BYTES];
@@ -194,6 +199,8 @@ impl Readers {
                 if followed.read(&mut buffer)? {
                     return Err(io::Error::other("a stream has ended"));
                 }
+                // Take the time once per read: all events of a read arrived before it, and a clock call per event
+                // costs CPU time.
                 let (now, before) = ((clock::now(), SystemTime::now()), *next);
                 while let Some(event) = followed.take() {
                     got.take(event, now, next);
@@ -222,7 +229,7 @@ mod tests {
             event.extend_from_slice(DELTA);
             Stamp { at: Duration::from_millis(1), number }.write(&mut event);
             got.take(&event, now, &mut next);
-            // The message that is told at the end is not a piece.
+            // The complete message at the end of a turn is not a piece.
             event.drain(before..before + DELTA.len());
             got.take(&event, now, &mut next);
         }

@@ -1,4 +1,4 @@
-//! What the agent says, to many readers: how fast, how much is lost, and what a delivery costs.
+//! Agent output that is streamed to many readers: its rate, the lost lines and the CPU time per delivered line.
 
 use std::{io, net::TcpStream, time::Duration};
 
@@ -11,13 +11,13 @@ use crate::{
     stub::Flood,
 };
 
-/// One way to flood.
+/// One kind of flood.
 struct Case {
     key: &'static str,
     bytes: usize,
     readers: usize,
     per_second: u64,
-    /// How many lines for us, and for a peer that would take minutes for as many.
+    /// The number of lines for our daemon and for the peer, which would take minutes for as many.
     counts: [u64; 2],
 }
 
@@ -28,7 +28,8 @@ const CASES: [Case; 4] = [
     Case { key: "sse.paced", bytes: 200, readers: 50, per_second: 500, counts: [1_000, 1_000] },
 ];
 
-/// A quick run floods us a quarter, and the peer a fifth, not less: it loses nothing in a flood that its buffers hold.
+/// The divisors of the line counts in a quick run, for our daemon and for the peer. Smaller floods would fit into the
+/// buffers of the peer, which would then lose nothing and look better than it is.
 const QUICK_PARTS: [u64; 2] = [4, 5];
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
@@ -54,6 +55,8 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
+/// Runs one flood through a server. Each round has line numbers of its own, so that late lines of the last one do not
+/// count.
 fn one(
     lab: &Lab,
     report: &mut Report,
@@ -69,11 +72,13 @@ fn one(
     let delivered = readers.count(&flood, || asking.send(&flood_request(case.key, &flood)))?;
     let cpu = server.cpu() - before;
     add(report, case, subject.name(), count, &delivered, cpu);
-    // Its end is not what we measure, but the next round must not meet it.
+    // The response follows when the agent has written all lines. Wait for it, so that this flood cannot overlap with
+    // the next.
     let _ = asking.answer();
     Ok(())
 }
 
+/// Runs the same flood through the floor `fanout`. It is a new process for each round, so all of its CPU time counts.
 fn floor(lab: &Lab, report: &mut Report, case: &Case) -> io::Result<()> {
     let count = case.count(lab, Subject::Ours);
     let stub = lab.stub.to_string_lossy();

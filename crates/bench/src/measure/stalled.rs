@@ -1,21 +1,24 @@
-//! Readers that do not read: they must not hold the agent, and must be told what they missed.
+//! Clients that open a stream and never read. They must not slow down the agent or other readers, and the server must
+//! report the gap to them.
 
 use std::{io, time::Duration};
 
 use super::{flood_request, millis};
 use crate::{Lab, Report, Subject, readers::Readers, stub::Flood, tally::Tally};
 
+/// The number of clients that never read.
 const STALLED: usize = 10;
 
-/// 200 MB.
+/// 200 MB: far more than the server and the sockets buffer for one client.
 const FLOOD: Flood = Flood { from: 0, count: 20_000, bytes: 10_000, per_second: 0 };
 
-/// When nothing came for so long, a stalled reader has read all that it will get.
+/// After this time without data, a stalled client has received everything that it will get.
 const IDLE: Duration = Duration::from_millis(500);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     for round in 0..lab.size(9, 2) {
-        // A peer takes seconds for each, and no bar depends on it: it is asked once, or not at all.
+        // The peer takes seconds per flood and no performance bar depends on it: a full run measures it once, a quick
+        // one never.
         let subjects =
             if round == 0 { lab.size(lab.subjects(), vec![Subject::Ours]) } else { vec![Subject::Ours] };
         for subject in subjects {
@@ -29,7 +32,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// How long a reader that reads takes to get everything beside `stalled` that do not.
+/// Returns the time in which one reader receives the whole flood, beside `stalled` clients that never read.
 fn one(lab: &Lab, report: &mut Report, subject: Subject, stalled: usize) -> io::Result<Duration> {
     let server = lab.start(subject)?;
     server.instance("stalled")?;

@@ -1,4 +1,4 @@
-//! The time from the start of the process to its first 200 on `/v1/health`.
+//! The time from the start of the server process to the first 200 from `/v1/health`.
 
 use std::io;
 

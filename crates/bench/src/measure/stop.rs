@@ -1,4 +1,4 @@
-//! The end of an agent whose child ignores every polite signal: how long it takes, and who is left.
+//! Stopping an agent whose child process ignores SIGTERM: the time that it takes, and the processes that remain.
 
 use std::{io, time::Duration};
 
@@ -10,10 +10,11 @@ use crate::{
     server::{Server, message},
 };
 
-/// How long we wait for the end: in a full run, and in a quick one.
+/// The longest wait for the end, in a full run and in a quick one.
 const PATIENCES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(3)];
 
-/// The kernel takes a moment to end who is to die with its parent.
+/// After SIGKILL the server cannot clean up. The kernel kills processes that are set to die with their parent; this
+/// is the time that it gets for it.
 const KILL_SETTLE: Duration = Duration::from_millis(300);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
@@ -34,7 +35,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
         report.add("stop.delete.left", subject.name(), family.left() as f64);
     }
     let signals = [("stop.term", Signal::TERM), ("stop.int", Signal::INT), ("stop.kill", Signal::KILL)];
-    // No bar depends on how the peer takes a signal.
+    // No performance bar depends on the peer's reaction to a signal, so a quick run leaves it out.
     let subjects = lab.size(lab.subjects(), vec![Subject::Ours]);
     for (key, signal) in signals {
         for &subject in &subjects {
@@ -57,7 +58,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// An agent and its child.
+/// An agent process and its child. Dropping this kills the ones that are still alive.
 struct Family {
     agent: u32,
     grandchild: u32,
@@ -72,7 +73,7 @@ impl Family {
         Ok(Self { agent: pid("agent"), grandchild: pid("grandchild") })
     }
 
-    /// How many of them are alive.
+    /// Returns the number of processes that are still alive.
     fn left(&self) -> usize {
         [self.agent, self.grandchild].into_iter().filter(|pid| proc::is_alive(*pid)).count()
     }

@@ -1,4 +1,4 @@
-//! How often the kernel is called for one proxied request, where `strace` can tell.
+//! System calls of the server per forwarded request, counted with `strace` where it is installed and may attach.
 
 use std::{
     fs, io,
@@ -15,7 +15,7 @@ use crate::{
     server::Server,
 };
 
-/// How long `strace` may take to attach.
+/// The longest time until `strace` is attached.
 const ATTACH_MAX: Duration = Duration::from_secs(2);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
@@ -49,7 +49,7 @@ fn one(server: &Server, time: Duration) -> io::Result<f64> {
         }
         clock::pause(Duration::from_millis(5));
     }
-    // Its other threads are attached to one by one.
+    // `TracerPid` is that of the main thread. `strace` attaches to the other threads one by one after it.
     clock::pause(Duration::from_millis(100));
     let load =
         Load { address: server.address(), path: "/v1/acp/bench", reply: Reply::Http, connections: 1, time };

@@ -1,17 +1,17 @@
-//! What a line asks, found without parsing it.
+//! Finds the id and the method of a JSON-RPC request without parsing the line.
 
 use memchr::memmem;
 
-/// A request.
+/// A JSON-RPC request.
 #[derive(Debug, PartialEq)]
 pub(super) struct Ask<'a> {
-    /// As it is written.
+    /// The bytes of the JSON value, so that the response repeats them exactly.
     pub(super) id: &'a [u8],
     pub(super) method: &'a [u8],
 }
 
 impl<'a> Ask<'a> {
-    /// The request on this line; none if it is a response or a notification.
+    /// Finds the request on this line; `None` for a response or a notification.
     pub(super) fn of(line: &'a [u8]) -> Option<Self> {
         let id = after(line, b"\"id\":")?;
         let id = &id[..memchr::memchr2(b',', b'}', id)?];
@@ -21,7 +21,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// The number after the key, or zero.
+/// Returns the number after `key`, or zero if the line does not contain the key.
 pub(super) fn number(line: &[u8], key: &[u8]) -> u64 {
     let digits = after(line, key).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
     digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))

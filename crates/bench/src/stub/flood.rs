@@ -1,4 +1,4 @@
-//! Many numbered lines of one size, as fast as the pipe takes them or at a steady pace.
+//! A flood of numbered lines of equal length, at full speed or at a steady rate.
 
 use std::{
     io::{self, Write},
@@ -8,34 +8,36 @@ use std::{
 use super::ask::number;
 use crate::{clock, tally};
 
-/// How much is written at once.
+/// The size of one write of a flood at full speed. It exceeds the capacity of a pipe, so that the pipe is always full
+/// while the server reads and the stub is never the bottleneck.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// How often a paced flood writes what is due.
+/// The longest single sleep of a paced flood; the loop reads the clock again after each one.
 const TICK: Duration = Duration::from_millis(1);
 
-/// A line break is written so often, as agents do.
+/// The filler text has an escaped line break after this many bytes, as the text of agents has. A server that parses
+/// the JSON must unescape it.
 const ROW_BYTES: usize = 40;
 
 const OPENING: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":{"#;
 const TEXT: &[u8] = br#","text":""#;
 const CLOSING: &[u8] = b"\"}}\n";
 
-/// A flood of notifications.
+/// The parameters of a flood of notifications.
 #[derive(Debug, Clone, Copy)]
 pub struct Flood {
     /// The number of the first line.
     pub from: u64,
-    /// How many lines.
+    /// The number of lines.
     pub count: u64,
-    /// The length of each with its line end; short ones are made as long as an empty notification.
+    /// The length of each line with its line end. Lines are never shorter than a notification without filler text.
     pub bytes: usize,
-    /// How many per second; as many as possible if zero.
+    /// Lines per second; zero means as fast as possible.
     pub per_second: u64,
 }
 
 impl Flood {
-    /// What a `bench/flood` request asks for.
+    /// Reads the parameters of a `bench/flood` request.
     pub(super) fn of(line: &[u8]) -> Self {
         Self {
             from: number(line, b"\"from\":"),
@@ -45,16 +47,17 @@ impl Flood {
         }
     }
 
-    /// The parameters that ask for it.
+    /// Formats the parameters of a `bench/flood` request.
     pub fn params(&self) -> String {
         let Self { from, count, bytes, per_second } = self;
         format!(r#"{{"from":{from},"count":{count},"bytes":{bytes},"perSecond":{per_second}}}"#)
     }
 
-    /// Writes it.
+    /// Writes all lines. The lines are prepared first and only their numbers change, so that a write costs little CPU
+    /// time.
     ///
     /// # Errors
-    /// If nobody reads.
+    /// If the reader has closed the pipe.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
         let mut noise = Noise(1);
         let (line, digits) = self.line(&mut noise);
@@ -82,7 +85,7 @@ impl Flood {
         Ok(())
     }
 
-    /// One line, and where its number goes.
+    /// Builds one line with the number zero, and returns it with the position of the number.
     fn line(&self, noise: &mut Noise) -> (Vec<u8>, usize) {
         let mut line = [OPENING, tally::MARK].concat();
         let digits = line.len();
@@ -95,7 +98,7 @@ impl Flood {
             line.extend(words.chain(*b"\\n"));
         }
         line.truncate(digits + tally::DIGITS + 1 + TEXT.len() + room);
-        // An escape must not be cut in two.
+        // The cut may have split an escaped line break.
         if line.last() == Some(&b'\\') {
             line.pop();
             line.push(b'.');
@@ -105,7 +108,8 @@ impl Flood {
     }
 }
 
-/// Letters without sense, which are harder to pack than what agents write.
+/// Pseudo-random letters, which compress worse than the text of real agents. A server that compresses its history
+/// gets no unrealistic advantage.
 struct Noise(u64);
 
 impl Noise {
@@ -119,7 +123,7 @@ impl Noise {
 mod tests {
     use super::*;
 
-    /// Every size around the escapes: exact, valid JSON, numbered.
+    /// The sizes cover every position at which the cut can meet an escape.
     #[test]
     fn every_line_has_the_size_that_was_asked_for() {
         for bytes in 120..220 {

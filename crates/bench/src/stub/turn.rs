@@ -1,4 +1,4 @@
-//! What a prompt of a session asks for: to speak, or to ask for permission again and again.
+//! The turns that a prompt can start: streaming a message in pieces, or requesting permissions one after the other.
 
 use std::{
     io::{self, Write},
@@ -10,29 +10,29 @@ use memchr::memmem;
 use super::ask::number;
 use crate::{clock, stamp::Stamp};
 
-/// How much is written at once of what has no pace.
+/// The size of one write of a speech at full speed: the capacity of a Linux pipe.
 const BLOCK_BYTES: usize = 64 << 10;
 
 const OPENING: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"stub","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#;
 const CLOSING: &[u8] = b"\"}}}}\n";
 
-/// The word that a prompt begins with, and what follows it.
+/// The beginnings of the prompts that start such turns, with the JSON before them.
 const SPEAK: &[u8] = b"\"text\":\"bench/speak ";
 const ASK: &[u8] = b"\"text\":\"bench/ask ";
 
-/// A message in many pieces, each with its number and the time at which it was written.
+/// A message in many pieces, each with its number and the time at which the agent wrote it.
 #[derive(Debug, Clone, Copy)]
 pub struct Speech {
-    /// How many pieces.
+    /// The number of pieces.
     pub count: u64,
-    /// How long the text of each is, at least a stamp.
+    /// The length of the text of each piece. It is never shorter than a stamp.
     pub bytes: usize,
-    /// How many per second; as many as possible if zero.
+    /// Pieces per second; zero means as fast as possible.
     pub per_second: u64,
 }
 
 impl Speech {
-    /// What a prompt asks for, if it asks for this.
+    /// Reads the parameters from a prompt; `None` if it starts another kind of turn.
     pub(super) fn of(line: &[u8]) -> Option<Self> {
         let words = &line[memmem::find(line, SPEAK)?..];
         Some(Self {
@@ -42,16 +42,17 @@ impl Speech {
         })
     }
 
-    /// The prompt that asks for it.
+    /// Formats the prompt that starts this turn.
     pub fn prompt(&self) -> String {
         let Self { count, bytes, per_second } = self;
         format!("bench/speak count={count} bytes={bytes} perSecond={per_second}")
     }
 
-    /// Writes it.
+    /// Writes all pieces. With a rate, each piece has a due time counted from the start, so a late one delays no
+    /// others.
     ///
     /// # Errors
-    /// If nobody reads.
+    /// If the reader has closed the pipe.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
         let started = Instant::now();
         let mut block = Vec::with_capacity(BLOCK_BYTES);
@@ -70,31 +71,33 @@ impl Speech {
     }
 }
 
-/// A turn that asks for permission, says when it was given, and asks again.
+/// A turn that requests a permission, reports when it read the answer, and requests the next one.
 #[derive(Debug)]
 pub(crate) struct Asking {
-    /// The id of the prompt, as it is written.
+    /// The id of the prompt, as the bytes of its JSON value.
     pub(super) prompt: Vec<u8>,
+    /// The number of permissions that have not been requested yet.
     left: u64,
 }
 
 impl Asking {
-    /// What a prompt asks for, if it asks for this.
+    /// Reads the parameters from a prompt; `None` if it starts another kind of turn.
     pub(super) fn of(line: &[u8], id: &[u8]) -> Option<Self> {
         let words = &line[memmem::find(line, ASK)?..];
         Some(Self { prompt: id.to_vec(), left: number(words, b"count=") })
     }
 
-    /// The prompt that asks for it.
+    /// Formats the prompt that starts this turn.
     pub(crate) fn prompt(count: u64) -> String {
         format!("bench/ask count={count}")
     }
 
-    /// Asks once more; false if it was enough.
+    /// Appends the next permission request to `answers`; returns false if there was none left.
     pub(super) fn ask(&mut self, answers: &mut Vec<u8>) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
-        // Ids of ours do not look like those of the client.
+        // Agent and client number their requests independently. A text id cannot be confused with the client's
+        // numbers.
         let ask = format!(
             r#"{{"jsonrpc":"2.0","id":"ask-{left}","method":"session/request_permission","params":{{"sessionId":"stub","toolCall":{{"toolCallId":"call-{left}","title":"Remove it","kind":"delete","status":"pending","rawInput":{{"path":"build"}}}},"options":[{{"optionId":"allow","name":"Remove","kind":"allow_once"}},{{"optionId":"reject","name":"Keep","kind":"reject_once"}}]}}}}"#
         );
@@ -103,12 +106,13 @@ impl Asking {
         true
     }
 
-    /// Says when it was answered.
+    /// Appends a piece of text that carries the time at which the stub read the answer.
     pub(super) fn answered(&self, at: Duration, answers: &mut Vec<u8>) {
         chunk(Stamp { at, number: self.left }, 0, answers);
     }
 }
 
+/// Appends a notification whose text is the stamp, filled up to `bytes`.
 fn chunk(stamp: Stamp, bytes: usize, block: &mut Vec<u8>) {
     block.extend_from_slice(OPENING);
     let text = block.len();

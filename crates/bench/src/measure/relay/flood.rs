@@ -1,4 +1,5 @@
-//! More output of commands than anybody reads, and what others notice of it.
+//! Two commands with large output, one of which no client reads, and the latency of other requests to the same device
+//! while they run.
 
 use std::{
     io,
@@ -17,32 +18,32 @@ use crate::{
     proc,
 };
 
-/// How much a command says.
+/// The output of each command.
 const OUTPUT_BYTES: u64 = 1_000_000_000;
 
-/// How many requests are made meanwhile at least: the slowest hundredth is some of them.
+/// The least number of other requests. The 99th percentile needs enough samples above it.
 const OTHERS: usize = 5_000;
 
-/// After how many of them it is asked whether the command goes on.
+/// The number of requests between two checks whether the background command still runs.
 const LOOK_EVERY: usize = 50;
 
-/// How long the command in the background may take.
+/// The longest time for the background command.
 const OUTPUT_MAX: Duration = Duration::from_secs(120);
 
 pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let lender = Lender::start(lab).await;
     let device = Device::connect(lab, &lender).await?;
     let runtime = lender.runtime(&lender.door("laptop").await?).await?;
-    // What comes to be when it is first used does not count.
+    // The first command and the first requests load code and start threads, which must not count as growth.
     runtime.ask("shell.start", &Json::from_value(&json!({ "command": "true" }))).await.map_err(failed)?;
     others(&runtime, LOOK_EVERY).await?;
     let pids = [("hub", lender.pid()), ("device", device.pid())];
     pids.into_iter().for_each(|(_, pid)| proc::forget_peak(pid));
     let line = format!("yes what nobody reads | head -c {}", lab.size(OUTPUT_BYTES, OUTPUT_BYTES / 10));
-    // Nobody ever reads this one, so it waits; …
+    // No client reads the output of this command, so backpressure must stop it.
     let unread =
         runtime.peer.request(Ask::new("shell.start", Json::from_value(&json!({ "command": line })))).await;
-    // … this one is kept as far as it is, and says all it has to say.
+    // This command runs in the background: the device keeps a bounded part of its output and lets it run to its end.
     let kept = Json::from_value(&json!({ "command": line, "background": true }));
     let kept: Value =
         runtime.ask("shell.start", &kept).await.map_err(failed)?.read().map_err(io::Error::other)?;
@@ -64,7 +65,7 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Other requests; how long each took.
+/// Sends small requests one after the other and returns the latency of each.
 async fn others(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
     let params = Json::from_value(&json!({ "root_id": "main", "path": "." }));
     let mut times = Vec::with_capacity(count);

@@ -1,5 +1,5 @@
-//! Many devices that are all asked at once. They are no processes of their own, but each has its own token and WebSocket, and
-//! an environment with another.
+//! Requests to many devices at once. The devices run inside the load generator, but each has its own token, WebSocket
+//! and environment, and the environment has a WebSocket of its own.
 
 use std::{
     io,
@@ -18,19 +18,19 @@ use crate::{
     proc,
 };
 
-/// How many devices there are, …
+/// The number of devices.
 const DEVICES: u32 = 500;
-/// … and how many requests are made each second, of all of them together.
+/// Requests per second, over all devices.
 const PACE: u32 = 5_000;
 
-/// How many devices there are when less is measured: each takes a moment to set up.
+/// The number of devices in a quick run, because each takes a moment to set up.
 const DEVICES_QUICK: u32 = 100;
 
 pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let lender = Lender::start(lab).await;
     let (mut devices, mut runtimes) = (Vec::new(), Vec::new());
     let count = lab.size(DEVICES, DEVICES_QUICK);
-    // How often each of them is asked.
+    // The interval between two requests to the same device.
     let every = Duration::from_secs(1) * count / PACE;
     for number in 0..count {
         let client_id = format!("device-{number}");
@@ -44,6 +44,8 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let started = Instant::now();
     let mut asking = JoinSet::new();
     for (number, runtime) in runtimes.into_iter().enumerate() {
+        // The first requests are spread over one interval, so that the devices do not receive theirs at the same
+        // moment.
         asking.spawn(ask(runtime, (started + every * number as u32 / count, started + time), every));
     }
     let look = async |at: Duration| {
@@ -69,14 +71,15 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// What came of asking one device.
+/// The result of the requests to one device.
 struct Asked {
-    /// How long each answer took, from when the request was due.
+    /// The time from the moment at which each request was due to its response. Counting from the send instead would
+    /// hide the delay of requests that had to wait for a slow one.
     times: Vec<Duration>,
     errors: u32,
 }
 
-/// Asks one device so often, from `first` until `end`.
+/// Sends a request to one device at each interval `every`, from `first` until `end`.
 async fn ask(runtime: End, (first, end): (Instant, Instant), every: Duration) -> Asked {
     let params = Json::from_value(&json!({ "root_id": "main", "path": "a.txt" }));
     let mut asked = Asked { times: Vec::new(), errors: 0 };

@@ -1,5 +1,7 @@
-//! A large file in pieces, and small requests one after the other, through device, hub and environment; beside the same
-//! bytes that a bare WebSocket sends back, and what a bare one sends back through another.
+//! A large file read in pieces, and small sequential requests, from a device through the hub to a runtime.
+//!
+//! The floor `echo` sends the same bytes to a bare WebSocket and back. The floor `hop` does so through a second bare
+//! WebSocket server, and has as many hops as the relay.
 
 use std::{
     fs::File,
@@ -22,17 +24,17 @@ use crate::{
     proc,
 };
 
-/// How large the file is, …
+/// The size of the file, a multiple of the piece size.
 const FILE_BYTES: u64 = 1364 * PIECE_BYTES;
-/// … how much is asked for at once, …
+/// The size of the piece that one request reads.
 const PIECE_BYTES: u64 = 192 << 10;
-/// … and how many pieces are on their way at once, of ours and of the floor.
+/// The number of pieces in flight, for the relay and for the floors.
 const PIECES: usize = 4;
 
-/// What a small message of the floor is as long as: a request for the length of a file.
+/// The length of a small message of the floors: about that of a `file.stat` request.
 const SMALL_BYTES: usize = 128;
 
-/// Touches the code on both ways before the clock runs.
+/// The number of requests before the measured ones, which load the code in all processes.
 const WARM_UP: usize = 200;
 
 pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
@@ -71,7 +73,7 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes of every kind, as files that are not text have them.
+/// Writes the file with bytes of all values, as binary files have them.
 fn write(device: &Device, bytes: u64) -> io::Result<()> {
     let piece: Vec<u8> =
         (0..PIECE_BYTES as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
@@ -79,7 +81,7 @@ fn write(device: &Device, bytes: u64) -> io::Result<()> {
     (0..bytes / PIECE_BYTES).try_for_each(|_| file.write_all(&piece))
 }
 
-/// Reads the file; how long that took.
+/// Reads the whole file and returns the time.
 async fn read(runtime: &End, bytes: u64) -> io::Result<Duration> {
     let started = Instant::now();
     let pieces = stream::iter((0..bytes / PIECE_BYTES).map(|piece| piece * PIECE_BYTES)).map(|offset| async move {
@@ -97,14 +99,15 @@ async fn read(runtime: &End, bytes: u64) -> io::Result<Duration> {
     if came == bytes { Ok(started.elapsed()) } else { Err(io::Error::other("the file came in part")) }
 }
 
-/// Sends as many bytes and gets them back; how long that took.
+/// Sends as many bytes to a floor, receives them back and returns the time.
 async fn echoed(socket: &mut Ws, bytes: u64) -> io::Result<Duration> {
     let piece = Bytes::from(vec![7_u8; PIECE_BYTES as usize]);
     let pieces = bytes / PIECE_BYTES;
     let started = Instant::now();
     let (mut sink, mut source) = socket.split();
+    // Permits limit the pieces in flight: the sender takes one per piece, and the receiver gives it back.
     let room = Semaphore::new(PIECES);
-    // At once, as neither side may have room for all that is on its way.
+    // Send and receive concurrently. With sending only, both socket buffers could fill up and both sides would block.
     let send = async {
         for _ in 0..pieces {
             room.acquire().await.map_err(io::Error::other)?.forget();
@@ -125,7 +128,7 @@ async fn echoed(socket: &mut Ws, bytes: u64) -> io::Result<Duration> {
     Ok(started.elapsed())
 }
 
-/// Asks so many times, one after the other; how long each took.
+/// Sends `file.stat` requests one after the other and returns the latency of each.
 async fn stats(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
     let params = Json::from_value(&json!({ "root_id": "main", "path": "large" }));
     let mut times = Vec::with_capacity(count);
@@ -137,7 +140,7 @@ async fn stats(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// The same of the floor.
+/// Sends small messages to a floor one after the other and returns the round-trip time of each.
 async fn echoes(socket: &mut Ws, count: usize) -> io::Result<Vec<Duration>> {
     let small = "x".repeat(SMALL_BYTES);
     let mut times = Vec::with_capacity(count);
