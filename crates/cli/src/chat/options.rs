@@ -13,7 +13,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = [
     "\
-Messages that you type while the agent works are queued; start a message with `!` to send it at once.
+Messages that you type while the agent works are queued; start a message with `!` to send it at
+once.
 Ctrl-C interrupts the agent; press it twice, or Ctrl-D, to leave. The session is kept: continue it
 with --session. If standard input is not a terminal, each line is a prompt, or the answer to a
 question of the agent. A line that does not answer the question rejects it, as does the end of input.
