@@ -17,7 +17,8 @@ Messages that you type while the agent works are queued; start a message with `!
 once.
 Ctrl-C interrupts the agent; press it twice, or Ctrl-D, to leave. The session is kept: continue it
 with --session. If standard input is not a terminal, each line is a prompt, or the answer to a
-question of the agent. A line that does not answer the question rejects it, as does the end of input.
+question of the agent. A line that does not answer the question rejects it, as does the end of
+input.
 
 Examples:
   tombolo chat --agent claude --directory /workspace
