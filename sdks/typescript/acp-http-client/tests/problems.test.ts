@@ -37,7 +37,7 @@ test("an error response is a ProblemError with all members of the document", asy
     status: 409,
     documented: true,
   });
-  expect(problem.detail).toContain("`first` runs `mock`");
+  expect(problem.detail).toContain("instance `first` runs agent `mock`");
   expect(problem.message).toBe(`${problem.title}: ${problem.detail}`);
   expect(problem.problem.requestId).toEqual(expect.any(String));
 });

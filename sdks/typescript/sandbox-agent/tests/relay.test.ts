@@ -73,7 +73,7 @@ test("a request that needs approval is a wait, and a remembered approval can be 
   expect(await readFile(join(device.root, "b.txt"), "utf8")).toBe("approved");
   await write("c.txt");
   const { remembered, devices } = await client.relay.status();
-  expect(remembered).toMatchObject([{ what: "file.write", clientId: "laptop" }]);
+  expect(remembered).toMatchObject([{ operation: "file.write", clientId: "laptop" }]);
   expect(devices.map(({ clientId }) => clientId)).toEqual(["laptop"]);
   await client.relay.forgetApproval(remembered[0]?.id ?? "");
   expect((await client.relay.status()).remembered).toEqual([]);

@@ -89,7 +89,7 @@ test("a page of an origin that is not allowed gets a ConnectionError", async () 
 /** The scripts that the page has loaded on demand. */
 const more = () =>
   browser.page.evaluate(() =>
-    performance.getEntriesByType("resource").flatMap(({ name }) => name.match(/\/linked-\w+\.js$/) ?? []),
+    performance.getEntriesByType("resource").flatMap(({ name }) => name.match(/\/open-link-\w+\.js$/) ?? []),
   );
 
 test("a page loads the ACP code with its first connection", async () => {
@@ -114,7 +114,7 @@ test("a page loads the ACP code with its first connection", async () => {
 });
 
 test("a page that cannot load the ACP code gets an error, and so do its readers", async () => {
-  await browser.page.route(/\/linked-\w+\.js$/, (route) => route.abort());
+  await browser.page.route(/\/open-link-\w+\.js$/, (route) => route.abort());
   await browser.page.reload();
   const failures = await browser.page.evaluate(
     async ([baseUrl, token]) => {
@@ -127,6 +127,6 @@ test("a page that cannot load the ACP code gets an error, and so do its readers"
     },
     [daemon.url, token] as const,
   );
-  await browser.page.unroute(/\/linked-\w+\.js$/);
+  await browser.page.unroute(/\/open-link-\w+\.js$/);
   expect(failures).toEqual(["TypeError", "TypeError", "NotConnectedError"]);
 });
