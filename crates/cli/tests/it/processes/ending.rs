@@ -80,8 +80,13 @@ async fn the_daemon_ends_in_order_with_everything_open() {
     assert_eq!(within(secs(10), events.rest()).await.last().unwrap().event, "exited");
     assert_eq!(viewer.text().await["type"], "exited");
     assert_eq!(viewer.closed().await, Some(1000));
+    // A viewer that is behind while the flood continues may fall behind again and gets another gap.
     assert_eq!(late.text().await["type"], "gap");
-    assert_eq!(late.text().await["type"], "exited");
+    let mut next = late.text().await["type"].clone();
+    while next == "gap" {
+        next = late.text().await["type"].clone();
+    }
+    assert_eq!(next, "exited");
     assert_eq!(late.closed().await, Some(1000));
     let (code, _) = daemon.ended();
     assert_eq!(code, Some(0));
