@@ -4,6 +4,7 @@
 //! runs it, holds its figures against the bars, prints the table and keeps it.
 
 mod bars;
+mod comparison;
 mod document;
 mod figures;
 mod table;
@@ -16,16 +17,38 @@ use std::{
 
 use anyhow::{Context, bail};
 
+use comparison::{BenchComparison, BuildRounds};
 use figures::BenchReport;
 use table::BenchTable;
 
-use crate::sh;
+use crate::{published_build::PublishedBuild, sh};
 
 /// The path below its home where the peer `sandbox-agent` looks for its mock agent.
 const PEER_AGENT: &str = ".local/share/sandbox-agent/bin/agent_processes/mock-acp";
 
 /// The document that holds the last table.
 const DOCUMENT: &str = "docs/benchmarks.md";
+
+/// The measures of the load generator.
+const MEASURES: [&str; 17] = [
+    "post",
+    "sse",
+    "memory",
+    "connections",
+    "start",
+    "files",
+    "death",
+    "stop",
+    "stalled",
+    "syscalls",
+    "first",
+    "journal",
+    "sessions",
+    "permission",
+    "open",
+    "hub",
+    "relay",
+];
 
 /// Selects the measures and the servers to compare.
 #[derive(Debug, clap::Args)]
@@ -36,9 +59,8 @@ pub(crate) struct BenchOptions {
     /// Where that server looks for its mock agent, below its home; our stub is put there
     #[arg(long, value_name = "PATH", default_value = PEER_AGENT)]
     against_agent: PathBuf,
-    /// Only these: post, sse, memory, connections, start, files, death, stop, stalled, syscalls, first, journal,
-    /// sessions, permission, open, hub, relay
-    #[arg(long, value_delimiter = ',', value_name = "MEASURE")]
+    /// Only these
+    #[arg(long, value_delimiter = ',', value_name = "MEASURE", value_parser = MEASURES)]
     only: Vec<String>,
     /// Measure less, in about a minute
     #[arg(long)]
@@ -55,13 +77,23 @@ pub(crate) struct BenchOptions {
     /// Measure this daemon instead of building one
     #[arg(long, value_name = "PATH")]
     daemon: Option<PathBuf>,
+    /// Compare with this earlier build instead of a table: both are measured in turns, and the changes are printed
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["against", "json", "write"])]
+    baseline: Option<PathBuf>,
+    /// How often each build is measured in a comparison
+    #[arg(long, default_value_t = 3, requires = "baseline")]
+    rounds: usize,
 }
 
 /// Measures, prints the table, and writes it to the document if asked to.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<()> {
     let programs = build(options)?;
-    let json = options.json.clone().unwrap_or_else(|| programs.target.join("bench.json"));
-    let text = load(&programs, options)?;
+    if let Some(baseline) = &options.baseline {
+        return compare(&programs, baseline, options);
+    }
+    let json =
+        options.json.clone().map_or_else(|| sh::target_dir().map(|target| target.join("bench.json")), Ok)?;
+    let text = load(&programs, &programs.daemon, &options.only, options)?;
     fs::write(&json, &text).with_context(|| format!("could not write `{}`", json.display()))?;
     let report: BenchReport =
         serde_json::from_str(&text).context("the load generator printed an unknown report")?;
@@ -78,39 +110,63 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<()> {
 
 /// The binaries that take part in a run.
 struct BenchPrograms {
-    target: PathBuf,
+    /// The directory of the load generator and the stub agent.
+    tools: PathBuf,
     daemon: PathBuf,
 }
 
-impl BenchPrograms {
-    fn tool(&self, name: &str) -> PathBuf {
-        self.target.join("dist").join(name)
-    }
-}
-
 fn build(options: &BenchOptions) -> anyhow::Result<BenchPrograms> {
-    sh::run("cargo build --quiet --profile dist --package bench --bins")?;
-    if options.daemon.is_none() {
-        sh::run("cargo build --quiet --profile dist --package cli")?;
-    }
-    let target = sh::target_dir()?;
-    let daemon = options.daemon.clone().unwrap_or_else(|| target.join("dist/tombolo"));
-    Ok(BenchPrograms { daemon, target })
+    let published = PublishedBuild::for_host()?;
+    let tools = published.build("bench")?;
+    // In a build of its own: together with the tools, its dependencies would have more features than what is published.
+    let daemon = match &options.daemon {
+        Some(daemon) => daemon.clone(),
+        None => published.build("cli")?.join("tombolo"),
+    };
+    Ok(BenchPrograms { tools, daemon })
 }
 
-/// Runs the load generator and returns its report as JSON.
-fn load(programs: &BenchPrograms, options: &BenchOptions) -> anyhow::Result<String> {
+/// Measures `baseline` and the current build in turns, and prints how the figures changed.
+fn compare(programs: &BenchPrograms, baseline: &Path, options: &BenchOptions) -> anyhow::Result<()> {
+    let all = MEASURES.map(str::to_owned);
+    let measures = if options.only.is_empty() { &all[..] } else { &options.only };
+    let (mut before, mut after) = (BuildRounds::default(), BuildRounds::default());
+    // All rounds of a measure follow each other, so that both builds meet the same state of the machine.
+    for measure in measures {
+        for round in 0..options.rounds {
+            for (daemon, rounds) in [(baseline, &mut before), (&*programs.daemon, &mut after)] {
+                let text = load(programs, daemon, std::slice::from_ref(measure), options)?;
+                let report =
+                    serde_json::from_str(&text).context("the load generator printed an unknown report")?;
+                rounds.add(round, report);
+            }
+        }
+    }
+    before.failures().for_each(|failure| eprintln!("before: {failure}"));
+    after.failures().for_each(|failure| eprintln!("after: {failure}"));
+    let comparison = BenchComparison::new(&before, &after);
+    println!("{}\n{}", comparison.render(), comparison.summary());
+    Ok(())
+}
+
+/// Runs the load generator with `daemon` and returns its report as JSON.
+fn load(
+    programs: &BenchPrograms,
+    daemon: &Path,
+    measures: &[String],
+    options: &BenchOptions,
+) -> anyhow::Result<String> {
     let absolute = |path: &Path| std::path::absolute(path).context("could not find the current directory");
-    let mut command = Command::new(programs.tool("bench-load"));
-    command.arg("run").arg("--ours").arg(absolute(&programs.daemon)?);
-    command.arg("--stub").arg(programs.tool("bench-stub"));
-    command.arg("--dir").arg(options.dir.as_deref().unwrap_or(&programs.target));
+    let mut command = Command::new(programs.tools.join("bench-load"));
+    command.arg("run").arg("--ours").arg(absolute(daemon)?);
+    command.arg("--stub").arg(programs.tools.join("bench-stub"));
+    command.arg("--dir").arg(options.dir.as_deref().unwrap_or(&programs.tools));
     command.arg("--against-agent").arg(&options.against_agent);
     if let Some(peer) = &options.against {
         command.arg("--against").arg(absolute(peer)?);
     }
-    if !options.only.is_empty() {
-        command.args(["--only", &options.only.join(",")]);
+    if !measures.is_empty() {
+        command.args(["--only", &measures.join(",")]);
     }
     if options.quick {
         command.arg("--quick");

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use self::{package::StagedPackage, platform::Platform};
-use crate::{sh, typescript};
+use crate::{published_build::PublishedBuild, sh, typescript};
 
 #[derive(clap::Args)]
 pub(crate) struct DistOptions {
@@ -29,16 +29,12 @@ pub(crate) fn run(options: &DistOptions) -> anyhow::Result<()> {
         typescript::build()?;
         return unreleased(&sh::build()?).map(drop);
     }
-    let (platform, program) = match &options.target {
-        Some(target) => {
-            sh::run(&format!("cargo build --profile dist --package cli --target {target}"))?;
-            (Platform::for_target(target)?, sh::target_dir()?.join(target).join("dist/tombolo"))
-        }
-        None => {
-            sh::run("cargo build --profile dist --package cli")?;
-            (Platform::host()?, sh::target_dir()?.join("dist/tombolo"))
-        }
+    let build = match &options.target {
+        Some(target) => PublishedBuild::for_target(target),
+        None => PublishedBuild::for_host()?,
     };
+    let platform = Platform::for_target(build.target())?;
+    let program = build.build("cli")?.join("tombolo");
     typescript::build()?;
     let out = sh::target_dir()?.join("packages");
     pack(&platform, &program, &out)?;
@@ -55,7 +51,7 @@ pub(crate) fn unreleased(program: &Path) -> anyhow::Result<PathBuf> {
     let stripped = out.with_extension("program");
     // Debug information is most of its size, and the tests install it several times.
     sh::status(sh::command("strip").arg("-o").arg(&stripped).arg(program))?;
-    pack(&Platform::host()?, &stripped, &out)?;
+    pack(&Platform::for_target(PublishedBuild::for_host()?.target())?, &stripped, &out)?;
     Ok(out)
 }
 

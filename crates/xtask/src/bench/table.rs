@@ -46,19 +46,7 @@ impl BenchTable {
 
     /// Renders aligned Markdown.
     pub(crate) fn render(&self) -> String {
-        let headings = HEADINGS.map(str::to_owned);
-        let width = |column: usize| {
-            let cells = self.rows.iter().chain([&headings]).map(|row| row[column].chars().count());
-            cells.max().unwrap_or(0)
-        };
-        let widths: [usize; 7] = std::array::from_fn(width);
-        let line = |cells: &[String; 7]| {
-            let cells = cells.iter().zip(widths).map(|(cell, width)| format!(" {cell:<width$} |"));
-            format!("|{}\n", cells.collect::<String>())
-        };
-        let rule: String = widths.iter().map(|width| format!("{}|", "-".repeat(width + 2))).collect();
-        let rows: String = self.rows.iter().map(line).collect();
-        format!("{}|{rule}\n{rows}", line(&headings))
+        render_markdown(&HEADINGS, &self.rows)
     }
 
     /// Summarises how many bars were met, and names the missed ones.
@@ -102,7 +90,7 @@ impl BenchRow {
             self.cell(report, "ours"),
             self.floors(report),
             self.cell(report, "peer"),
-            self.ratio(report).map(number).unwrap_or_default(),
+            self.ratio(report).map(format_number).unwrap_or_default(),
             self.bar(),
             verdict.to_owned(),
         ]
@@ -131,7 +119,7 @@ impl BenchRow {
     }
 
     fn floors(&self, report: &BenchReport) -> String {
-        let floor = |name: &&str| Some(format!("{name} {}", number(report.median(self.key, name)?)));
+        let floor = |name: &&str| Some(format!("{name} {}", format_number(report.median(self.key, name)?)));
         self.floors.iter().filter_map(floor).collect::<Vec<_>>().join(", ")
     }
 
@@ -149,12 +137,32 @@ impl BenchRow {
     }
 
     fn with_unit(&self, value: f64) -> String {
-        format!("{} {}", number(value), self.unit).trim_end().to_owned()
+        format!("{} {}", format_number(value), self.unit).trim_end().to_owned()
     }
 }
 
+/// Renders a Markdown table with aligned columns.
+pub(super) fn render_markdown<const COLUMNS: usize>(
+    headings: &[&str; COLUMNS],
+    rows: &[[String; COLUMNS]],
+) -> String {
+    let headings = headings.map(str::to_owned);
+    let width = |column: usize| {
+        let cells = rows.iter().chain([&headings]).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: [usize; COLUMNS] = std::array::from_fn(width);
+    let line = |cells: &[String; COLUMNS]| {
+        let cells = cells.iter().zip(widths).map(|(cell, width)| format!(" {cell:<width$} |"));
+        format!("|{}\n", cells.collect::<String>())
+    };
+    let rule: String = widths.iter().map(|width| format!("{}|", "-".repeat(width + 2))).collect();
+    let body: String = rows.iter().map(line).collect();
+    format!("{}|{rule}\n{body}", line(&headings))
+}
+
 /// Formats three significant digits.
-fn number(value: f64) -> String {
+pub(super) fn format_number(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
         size if size >= 100.0 => 0,
@@ -197,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_number_has_three_digits() {
-        let numbers = [0.0, 0.0712, 1.5, 12.34, 1234.5].map(number);
+        let numbers = [0.0, 0.0712, 1.5, 12.34, 1234.5].map(format_number);
         assert_eq!(numbers, ["0", "0.071", "1.5", "12.3", "1234"].map(str::to_owned));
     }
 }

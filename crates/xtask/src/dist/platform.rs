@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use anyhow::Context;
 use serde::Deserialize;
 
-use crate::{sh, typescript};
+use crate::typescript;
 
 /// A platform that npm can distinguish from others. They are listed in `cli/platforms.json`, which the launcher reads too.
 #[derive(Debug, Deserialize)]
@@ -31,13 +31,6 @@ impl Platform {
     pub(super) fn for_target(target: &str) -> anyhow::Result<Self> {
         let found = Self::all()?.into_iter().find(|platform| platform.target == target);
         found.with_context(|| format!("no package is published for {target}: add it to cli/platforms.json"))
-    }
-
-    /// The platform that this program runs on.
-    pub(super) fn host() -> anyhow::Result<Self> {
-        let about = String::from_utf8(sh::command("rustc").arg("-vV").output()?.stdout)?;
-        let host = about.lines().find_map(|line| line.strip_prefix("host: "));
-        Self::for_target(host.context("`rustc -vV` does not print the host")?)
     }
 
     /// The npm package that contains the program for this platform.

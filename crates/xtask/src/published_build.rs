@@ -1,0 +1,57 @@
+//! Builds programs as they are published: with the profile `dist`, and with flags that a profile cannot hold.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::sh;
+
+/// The target whose default linker is lld, which can fold identical functions.
+const LLD_TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// A build of the profile `dist` for one target.
+#[derive(Debug)]
+pub(crate) struct PublishedBuild {
+    target: String,
+}
+
+impl PublishedBuild {
+    /// A build for this machine.
+    pub(crate) fn for_host() -> anyhow::Result<Self> {
+        let about = String::from_utf8(sh::command("rustc").arg("-vV").output()?.stdout)?;
+        let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+        Ok(Self { target: host.context("`rustc -vV` does not print the host")?.to_owned() })
+    }
+
+    /// A build for the target triple `target`.
+    pub(crate) fn for_target(target: &str) -> Self {
+        Self { target: target.to_owned() }
+    }
+
+    /// The target triple.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Builds the programs of a package and returns the directory that contains them.
+    ///
+    /// The target is always named, even if it is this machine: otherwise cargo would use the flags for procedural macros and
+    /// build scripts too, which need unwind tables.
+    pub(crate) fn build(&self, package: &str) -> anyhow::Result<PathBuf> {
+        let mut cargo = sh::command("cargo");
+        cargo.args(["build", "--profile", "dist", "--package", package, "--bins", "--target", &self.target]);
+        cargo.arg("--config").arg(format!("build.rustflags={:?}", self.flags()));
+        sh::status(&mut cargo)?;
+        Ok(sh::target_dir()?.join(&self.target).join("dist"))
+    }
+
+    fn flags(&self) -> Vec<&'static str> {
+        // The program is stripped and aborts on a panic, so nothing reads its unwind tables. They took 2 of 27 MB.
+        let mut flags = vec!["-Cforce-unwind-tables=no"];
+        if self.target == LLD_TARGET {
+            // Derived code is often the same for several types.
+            flags.push("-Clink-arg=-Wl,--icf=all");
+        }
+        flags
+    }
+}
