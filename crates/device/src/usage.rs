@@ -200,7 +200,7 @@ mod tests {
         let usage = Usage::default();
         for number in 0..2 * SESSIONS_MAX {
             drop(usage.begin(running(&number.to_string())));
-            usage.failed("x", &RelayError::new(protocol::relay::Code::NotFound, "no".repeat(1000)));
+            usage.failed("x", &RelayError::new(protocol::relay::RelayErrorCode::NotFound, "no".repeat(1000)));
         }
         let seen = usage.seen();
         assert!(seen.errors.iter().all(|error| error.message.len() == MESSAGE_CHARS_MAX));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::relay::{ClientId, Code, Family, Root, RootId, RootMode, Sha256, VirtualPath};
+use crate::relay::{ClientId, Family, RelayErrorCode, Root, RootId, RootMode, Sha256, VirtualPath};
 
 /// A command of the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,7 +175,7 @@ pub struct RecentError {
     /// The method.
     pub method: String,
     /// The error code.
-    pub code: Code,
+    pub code: RelayErrorCode,
     /// The error message.
     pub message: String,
 }

@@ -101,10 +101,9 @@ fn device(status: &DeviceStatus) -> [String; 9] {
         status.states.iter().map(|it| format!("{}={}", it.capability.as_str(), wire_name(&it.state)));
     let paused = connection.is_paused.then(|| "paused".to_owned());
     let states: Vec<_> = paused.into_iter().chain(states).collect();
-    let error = status
-        .errors
-        .first()
-        .map(|call| format!("{}: {}", call.method, call.error.map_or("-", protocol::relay::Code::as_str)));
+    let error = status.errors.first().map(|call| {
+        format!("{}: {}", call.method, call.error.map_or("-", protocol::relay::RelayErrorCode::as_str))
+    });
     [
         status.client_id.to_string(),
         connection.connection_id.clone(),

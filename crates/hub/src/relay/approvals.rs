@@ -23,7 +23,7 @@ use protocol::{
     Author, RuntimeId, UserName, WaitId, WorkspaceName,
     hub::Role,
     inbox::InboxWait,
-    relay::{Code, RelayError},
+    relay::{RelayError, RelayErrorCode},
     wait::{
         AnswerWaitRequest, PermissionAnswer, PermissionOutcome, Wait, WaitAnswer, WaitOutcome, WaitRequest,
         WaitSettlement,
@@ -227,7 +227,7 @@ impl Approvals {
         match users.iter().any(may) {
             true => Ok(()),
             false => Err(refused(
-                Code::ApprovalRequired,
+                RelayErrorCode::ApprovalRequired,
                 "this needs an approval, and no user of the workspace has the role `controller` to give it",
                 "nobody",
             )),
@@ -264,7 +264,7 @@ impl Approvals {
         let mut now = self.0.now.lock();
         if now.open.len() >= OPEN_MAX {
             return Err(refused(
-                Code::ProviderError,
+                RelayErrorCode::ProviderError,
                 "too many approvals are open; answer some first",
                 "busy",
             ));
@@ -280,7 +280,7 @@ impl Approvals {
         if let Err(error) = self.0.record.write(&item).await {
             error!(error = %ErrorChain(&error), "could not store an approval request");
             return Err(refused(
-                Code::ProviderError,
+                RelayErrorCode::ProviderError,
                 "the hub could not store the approval request",
                 "audit",
             ));
@@ -311,7 +311,7 @@ impl Approvals {
                 Some(by),
             ) => Ok(Approved { by, wait: id, is_remembered: false }),
             (_, by) => {
-                let refused = refused(Code::PolicyBlocked, "a user denied this request", "denied");
+                let refused = refused(RelayErrorCode::PolicyBlocked, "a user denied this request", "denied");
                 Err(Refused { by, wait: Some(id), ..refused })
             }
         }
@@ -390,6 +390,6 @@ fn without_input(item: &InboxWait) -> InboxWait {
     item
 }
 
-fn refused(code: Code, why: &str, reason: &str) -> Refused {
+fn refused(code: RelayErrorCode, why: &str, reason: &str) -> Refused {
     RelayError::new(code, why).with("reason", reason).into()
 }

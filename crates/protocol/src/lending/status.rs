@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{DeviceConnection, Environment};
 use crate::{
     EnvironmentId, UserName, WaitId, WorkspaceName,
-    relay::{Availability, ClientId, Code, Family, Json, PolicyDecision, RequestStatus, Sha256, VirtualPath},
+    relay::{
+        Availability, ClientId, Family, PolicyDecision, RawJson, RelayErrorCode, RequestStatus, Sha256,
+        VirtualPath,
+    },
 };
 
 /// The response of `GET /api/v1/relay/status`.
@@ -144,7 +147,7 @@ pub struct RelayCall {
     pub status: Option<RequestStatus>,
     /// The error code, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Code>,
+    pub error: Option<RelayErrorCode>,
     /// The duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -159,7 +162,7 @@ pub struct RelayCall {
 pub struct RelayAuditPage {
     /// The entries after `cursor`, oldest first. A request has two: one from its start and one from its end.
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
-    pub items: Vec<Json>,
+    pub items: Vec<RawJson>,
     /// Pass it as `cursor` for the next page; `null` on the last one.
     pub next_cursor: Option<String>,
 }

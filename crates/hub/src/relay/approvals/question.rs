@@ -8,7 +8,7 @@ use protocol::{
     inbox::InboxWait,
     message::ToolKind,
     relay::{
-        ApprovalPolicy, Family, Json, MethodInfo, RelayError, RelayMethod, Sha256, method::ShellStart,
+        ApprovalPolicy, Family, MethodInfo, RawJson, RelayError, RelayMethod, Sha256, method::ShellStart,
         shell::StartCommand, tool::ToolDescriptor,
     },
     wait::{PermissionRequest, Wait, WaitDefault, WaitRequest},
@@ -32,7 +32,7 @@ const REASON_CHARS_MAX: usize = 1000;
 pub(crate) struct Question<'a> {
     pub(crate) environment: &'a EnvironmentEntry,
     pub(crate) row: &'static MethodInfo,
-    pub(crate) params: &'a Json,
+    pub(crate) params: &'a RawJson,
     /// What it is about, for people.
     pub(crate) target: Option<&'a str>,
     /// The tool that is to be used, if one is.
@@ -161,7 +161,7 @@ impl Question<'_> {
 
 /// A tool as it is described. What it is called says nothing of what it does.
 fn hash(tool: &ToolDescriptor) -> Sha256 {
-    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(Json::from_value(tool).as_str())))
+    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(RawJson::from_value(tool).as_str())))
 }
 
 fn kind(row: &MethodInfo) -> ToolKind {

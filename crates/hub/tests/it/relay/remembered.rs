@@ -1,6 +1,6 @@
 //! What an approval for more than once is for.
 
-use protocol::relay::{Code, RelayContext, RelayError};
+use protocol::relay::{RelayContext, RelayError, RelayErrorCode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ async fn is_asked(world: &World, used: impl Future<Output = Result<Value, RelayE
     match done {
         Ok(_) => false,
         Err(error) => {
-            assert_eq!(error.code, Code::PolicyBlocked);
+            assert_eq!(error.code, RelayErrorCode::PolicyBlocked);
             true
         }
     }
@@ -99,7 +99,7 @@ async fn a_tool_that_becomes_another_meanwhile_is_not_used() {
     };
     let (done, _) = tokio::join!(use_open(&runtime), changed);
     let error = done.unwrap_err();
-    assert_eq!((error.code, &error.details["reason"]), (Code::ApprovalRequired, &json!("changed")));
+    assert_eq!((error.code, &error.details["reason"]), (RelayErrorCode::ApprovalRequired, &json!("changed")));
     assert!(device.asked().is_empty());
 }
 

@@ -19,7 +19,7 @@ async fn the_whole_state_is_shown() {
     let runtime = world.runtime(&environment).await;
     let hang = relay::Ask::new(
         "file.read",
-        protocol::relay::Json::from_value(&json!({ "root_id": "main", "path": "hang" })),
+        protocol::relay::RawJson::from_value(&json!({ "root_id": "main", "path": "hang" })),
     );
     let waiting = runtime.peer.request(hang).await;
     device.works_on(1).await;

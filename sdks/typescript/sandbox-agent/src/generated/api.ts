@@ -1827,24 +1827,6 @@ export interface components {
         };
         readonly ClientId: string;
         /**
-         * @description Error codes of relay requests.
-         *
-         *     - `invalid_request`: The request is invalid.
-         *     - `unknown_method`: The method does not exist.
-         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
-         *     - `permission_denied`: The grant does not allow the request.
-         *     - `approval_required`: The request needs an approval that was not given.
-         *     - `policy_blocked`: A policy forbids the request.
-         *     - `not_found`: The requested object does not exist.
-         *     - `timeout`: The request took too long.
-         *     - `cancelled`: The request was cancelled.
-         *     - `provider_error`: The provider failed.
-         *     - `relay_disconnected`: The connection was lost.
-         *     - `artifact_error`: An artifact could not be stored.
-         * @enum {string}
-         */
-        readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
-        /**
          * @description Network access of commands. A lesser value is stricter.
          *
          *     - `none`: No network access.
@@ -3047,7 +3029,7 @@ export interface components {
             /** @description The environment. */
             readonly environment_id: components["schemas"]["EnvironmentId"];
             /** @description The error code, if it failed. */
-            readonly error?: components["schemas"]["Code"];
+            readonly error?: components["schemas"]["RelayErrorCode"];
             /** @description The id of the audit entry. */
             readonly id: string;
             /** @description The method. */
@@ -3088,7 +3070,7 @@ export interface components {
         /** @description Error of a relay request. It never contains host paths, tokens or values of environment variables. */
         readonly RelayError: {
             /** @description Error code. */
-            readonly code: components["schemas"]["Code"];
+            readonly code: components["schemas"]["RelayErrorCode"];
             /** @description Details for programs, such as ids and limits. */
             readonly details?: {
                 readonly [key: string]: unknown;
@@ -3098,6 +3080,24 @@ export interface components {
             /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
+        /**
+         * @description Error codes of relay requests.
+         *
+         *     - `invalid_request`: The request is invalid.
+         *     - `unknown_method`: The method does not exist.
+         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
+         *     - `permission_denied`: The grant does not allow the request.
+         *     - `approval_required`: The request needs an approval that was not given.
+         *     - `policy_blocked`: A policy forbids the request.
+         *     - `not_found`: The requested object does not exist.
+         *     - `timeout`: The request took too long.
+         *     - `cancelled`: The request was cancelled.
+         *     - `provider_error`: The provider failed.
+         *     - `relay_disconnected`: The connection was lost.
+         *     - `artifact_error`: An artifact could not be stored.
+         * @enum {string}
+         */
+        readonly RelayErrorCode: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description The response of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
             /** @description The newest entry of the audit log. */

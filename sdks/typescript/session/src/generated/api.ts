@@ -148,24 +148,6 @@ export interface components {
         };
         readonly Author: string;
         readonly ClientId: string;
-        /**
-         * @description Error codes of relay requests.
-         *
-         *     - `invalid_request`: The request is invalid.
-         *     - `unknown_method`: The method does not exist.
-         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
-         *     - `permission_denied`: The grant does not allow the request.
-         *     - `approval_required`: The request needs an approval that was not given.
-         *     - `policy_blocked`: A policy forbids the request.
-         *     - `not_found`: The requested object does not exist.
-         *     - `timeout`: The request took too long.
-         *     - `cancelled`: The request was cancelled.
-         *     - `provider_error`: The provider failed.
-         *     - `relay_disconnected`: The connection was lost.
-         *     - `artifact_error`: An artifact could not be stored.
-         * @enum {string}
-         */
-        readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description The slash commands of the agent changed. */
         readonly CommandsUpdated: {
             /** @description All commands; they replace the earlier ones. */
@@ -702,7 +684,7 @@ export interface components {
             /** @description The environment. */
             readonly environment_id: components["schemas"]["EnvironmentId"];
             /** @description The error code, if it failed. */
-            readonly error?: components["schemas"]["Code"];
+            readonly error?: components["schemas"]["RelayErrorCode"];
             /** @description The id of the audit entry. */
             readonly id: string;
             /** @description The method. */
@@ -725,6 +707,24 @@ export interface components {
             /** @description The path, if the subject is a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
+        /**
+         * @description Error codes of relay requests.
+         *
+         *     - `invalid_request`: The request is invalid.
+         *     - `unknown_method`: The method does not exist.
+         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
+         *     - `permission_denied`: The grant does not allow the request.
+         *     - `approval_required`: The request needs an approval that was not given.
+         *     - `policy_blocked`: A policy forbids the request.
+         *     - `not_found`: The requested object does not exist.
+         *     - `timeout`: The request took too long.
+         *     - `cancelled`: The request was cancelled.
+         *     - `provider_error`: The provider failed.
+         *     - `relay_disconnected`: The connection was lost.
+         *     - `artifact_error`: An artifact could not be stored.
+         * @enum {string}
+         */
+        readonly RelayErrorCode: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /**
          * @description Outcome of a request.
          *
