@@ -128,7 +128,7 @@ impl Usage {
         // It may name a path as long as whoever asked liked.
         let message = error.message.chars().take(MESSAGE_CHARS_MAX).collect();
         let error =
-            RecentError { at: Timestamp::now(), method: method.to_owned(), code: error.code, message };
+            RecentError { failed_at: Timestamp::now(), method: method.to_owned(), code: error.code, message };
         self.change(|now| {
             now.errors.push_front(error);
             now.errors.truncate(ERRORS_MAX);

@@ -171,7 +171,8 @@ pub struct RunningRequest {
 #[serde(rename_all = "camelCase")]
 pub struct RecentError {
     /// When it failed.
-    pub at: Timestamp,
+    #[serde(alias = "at")]
+    pub failed_at: Timestamp,
     /// The method.
     pub method: String,
     /// The error code.

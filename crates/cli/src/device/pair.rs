@@ -132,7 +132,8 @@ async fn wait_for_confirmation(
         )
     })?;
     let hub = Client::new(endpoint.clone(), Some(&secret))?;
-    let poll_interval = Duration::from_millis(pairing.poll_ms).clamp(POLL_INTERVAL_MIN, POLL_INTERVAL_MAX);
+    let poll_interval =
+        Duration::from_millis(pairing.poll_interval_ms).clamp(POLL_INTERVAL_MIN, POLL_INTERVAL_MAX);
     loop {
         match hub.devices().claim().await {
             Ok(answer) => match answer.read()? {

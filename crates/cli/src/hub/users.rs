@@ -81,7 +81,7 @@ impl RequestCommand for HubUsersCommand {
             HubUsersCommand::Add { name, roles: RoleArgs { admin, role, everywhere } } => {
                 let add = CreateUserRequest {
                     name,
-                    admin,
+                    is_admin: admin,
                     default_role: everywhere,
                     roles: role.into_iter().collect(),
                 };
@@ -89,8 +89,11 @@ impl RequestCommand for HubUsersCommand {
             }
             HubUsersCommand::Get { name } => output.answer(&users.get(&name).await?, |user| view(vec![user])),
             HubUsersCommand::Set { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let set =
-                    UpdateUserRequest { admin, default_role: everywhere, roles: role.into_iter().collect() };
+                let set = UpdateUserRequest {
+                    is_admin: admin,
+                    default_role: everywhere,
+                    roles: role.into_iter().collect(),
+                };
                 output.answer(&users.set(&name, &set).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Remove { name } => {
@@ -105,7 +108,7 @@ fn view(users: Vec<User>) -> String {
     let rows = users.into_iter().map(|user| {
         [
             user.name.to_string(),
-            yes_no(user.admin),
+            yes_no(user.is_admin),
             or_dash(user.default_role),
             roles(&user),
             time(Some(user.created_at)),

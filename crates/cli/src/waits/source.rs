@@ -37,7 +37,7 @@ impl WaitSource<'_> {
             WaitSource::Hub(hub) => {
                 let answer = hub.inbox().list().await?;
                 output.answer(&answer, |inbox| {
-                    for runtime in &inbox.unavailable {
+                    for runtime in &inbox.unavailable_runtimes {
                         output.talk(&format!("runtime {runtime} is unreachable: its waits are not listed"));
                     }
                     view::table(

@@ -94,11 +94,11 @@ impl State {
 
     /// A token for the first who manages the hub, or for `owner`, who then does.
     pub(super) fn bootstrap(&mut self, new: &NewToken, now: Timestamp) {
-        let first = self.users.values().find(|user| user.admin).map(|user| user.name.clone());
+        let first = self.users.values().find(|user| user.is_admin).map(|user| user.name.clone());
         let user = first.unwrap_or_else(|| {
             let name: UserName = "owner".parse().unwrap_or_else(|_| unreachable!("the name of a user"));
             let set =
-                UpdateUserRequest { admin: true, default_role: Some(Role::Owner), roles: BTreeMap::new() };
+                UpdateUserRequest { is_admin: true, default_role: Some(Role::Owner), roles: BTreeMap::new() };
             self.users.insert(name.clone(), Arc::new(user(name.clone(), set, now)));
             name
         });
@@ -141,7 +141,7 @@ impl State {
 
     pub(super) fn set_user(&mut self, name: &UserName, set: UpdateUserRequest) -> Result<User, Error> {
         let created_at = self.user(name)?.created_at;
-        if !set.admin {
+        if !set.is_admin {
             self.need_another_admin(name)?;
         }
         let user = user(name.clone(), set, created_at);
@@ -158,8 +158,8 @@ impl State {
     }
 
     fn need_another_admin(&self, name: &UserName) -> Result<(), Error> {
-        let is_admin = self.users.get(name).is_some_and(|user| user.admin);
-        if is_admin && !self.users.values().any(|user| user.admin && user.name != *name) {
+        let is_admin = self.users.get(name).is_some_and(|user| user.is_admin);
+        if is_admin && !self.users.values().any(|user| user.is_admin && user.name != *name) {
             return Err(Error::LastAdmin(name.clone()));
         }
         Ok(())
@@ -255,6 +255,6 @@ impl Entry {
 }
 
 fn user(name: UserName, set: UpdateUserRequest, created_at: Timestamp) -> User {
-    let UpdateUserRequest { admin, default_role, roles } = set;
-    User { name, admin, default_role, roles, created_at }
+    let UpdateUserRequest { is_admin, default_role, roles } = set;
+    User { name, is_admin, default_role, roles, created_at }
 }

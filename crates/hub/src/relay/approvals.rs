@@ -136,7 +136,7 @@ impl Approvals {
         let before = approvals.0.record.recall(SETTLED_MAX).await?;
         approvals.0.now.lock().settled = before;
         for mut item in left {
-            item.wait.settled = Some(settled(PermissionOutcome::Withdrawn, None));
+            item.wait.settlement = Some(settled(PermissionOutcome::Withdrawn, None));
             approvals.0.record.write(&item).await?;
             approvals.0.now.lock().settled.push_front(item);
         }
@@ -321,7 +321,7 @@ impl Approvals {
     fn take(&self, id: WaitId, how: &WaitSettlement) -> Option<Open> {
         let mut now = self.0.now.lock();
         let mut open = now.open.remove(&id)?;
-        open.item.wait.settled = Some(how.clone());
+        open.item.wait.settlement = Some(how.clone());
         now.settled.truncate(SETTLED_MAX - 1);
         now.settled.push_front(open.item.clone());
         Some(open)
@@ -377,14 +377,14 @@ fn settled(outcome: PermissionOutcome, by: Option<&UserName>) -> WaitSettlement 
     WaitSettlement {
         outcome: WaitOutcome::Permission(outcome),
         author: by.map(Author::from),
-        at: Timestamp::now(),
+        settled_at: Timestamp::now(),
     }
 }
 
 /// What is kept of it once somebody was asked.
 fn without_input(item: &InboxWait) -> InboxWait {
     let mut item = item.clone();
-    if let WaitRequest::Permission(permission) = &mut item.wait.ask {
+    if let WaitRequest::Permission(permission) = &mut item.wait.request {
         permission.input = Value::Null;
     }
     item

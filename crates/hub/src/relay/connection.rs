@@ -273,9 +273,9 @@ impl Connection {
             client_id: self.client_id.clone(),
             workspace: self.workspace.clone(),
             connection: self.view(),
-            states: states.collect(),
+            capability_states: states.collect(),
             tools: self.tools.read().keys().map(ToString::to_string).collect(),
-            pending: self.peer.held().calls as u64,
+            pending_requests: self.peer.held().calls as u64,
             errors: self.errors.lock().iter().cloned().collect(),
             unknown_events: self.unknown_events.load(Relaxed),
         }

@@ -132,7 +132,10 @@ impl Handler for Desk {
                 },
                 Some(Part::Outcome(outcome)) => return outcome,
                 None => {
-                    return Err(RelayError::new(RelayErrorCode::RelayDisconnected, "the device disconnected"));
+                    return Err(RelayError::new(
+                        RelayErrorCode::RelayDisconnected,
+                        "the device disconnected",
+                    ));
                 }
             }
         }

@@ -86,17 +86,17 @@ impl Question<'_> {
             title: self.title(),
             reason: self.reason.map(|reason| cut(reason, REASON_CHARS_MAX)),
             input,
-            always: vec![self.always()],
+            always_allows: vec![self.always()],
         };
         let wait = Wait {
             id,
             session_id: session_id.unwrap_or_else(|| unreachable!("the id of an environment is a name")),
             turn_id: None,
-            ask: WaitRequest::Permission(permission),
+            request: WaitRequest::Permission(permission),
             opened_at: now,
             expires_at: Some(now + left),
-            default: WaitDefault::Reject,
-            settled: None,
+            default_answer: WaitDefault::Reject,
+            settlement: None,
         };
         InboxWait { runtime_id: entry.runtime_id.clone(), wait }
     }

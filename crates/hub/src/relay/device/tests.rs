@@ -77,5 +77,5 @@ async fn what_a_device_says_at_once_counts() {
     assert_eq!(asked.unwrap_err().code, RelayErrorCode::InvalidRequest);
     let status = desk.connection.get().unwrap().status();
     assert!(status.connection.is_paused);
-    assert_eq!(status.states.len(), 1, "{status:?}");
+    assert_eq!(status.capability_states.len(), 1, "{status:?}");
 }

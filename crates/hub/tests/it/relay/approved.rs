@@ -61,16 +61,19 @@ async fn somebody_is_asked_each_time() {
         let answered = async {
             let wait = wait(&world).await;
             assert_eq!((&wait["runtimeId"], &wait["sessionId"]), (&json!("box"), &json!("s1")));
-            let permission = &wait["ask"]["permission"];
+            let permission = &wait["request"]["permission"];
             assert_eq!(permission["tool"], "tool:open");
             assert_eq!(permission["title"], "tool.call open on laptop");
             assert_eq!(permission["input"], json!({ "name": "open", "arguments": { "path": "a" } }));
             assert_eq!(permission["callId"], "call-1");
-            assert_eq!(permission["always"], json!(["only this once: every request needs a new approval"]));
+            assert_eq!(
+                permission["alwaysAllows"],
+                json!(["only this once: every request needs a new approval"])
+            );
             assert_eq!(device.asked().len(), before, "nothing is asked of the device before");
             let (status, settled) =
                 answer(&world, &world.token, &wait, json!({ "permission": "always" })).await;
-            assert_eq!((status, &settled["settled"]["author"]), (200, &json!("owner")));
+            assert_eq!((status, &settled["settlement"]["author"]), (200, &json!("owner")));
         };
         let (done, ()) = tokio::join!(asked, answered);
         assert_eq!(done.unwrap()["content"], "used open");
@@ -125,7 +128,7 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     let always = async {
         let wait = wait(&world).await;
         let always = "every call of open on laptop, as long as the tool does not change, in space-1, until the approval is revoked";
-        assert_eq!(wait["ask"]["permission"]["always"], json!([always]));
+        assert_eq!(wait["request"]["permission"]["alwaysAllows"], json!([always]));
         answer(&world, &world.token, &wait, json!({ "permission": "always" })).await
     };
     let (done, _) = tokio::join!(open_in(&runtime, "r1"), always);
@@ -151,7 +154,7 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     open_in(&runtime, "r3").await.unwrap();
     assert_eq!(device.asked().len(), 1);
     let status = world.ok(Method::GET, "/api/v1/relay/status", None).await;
-    let remembered = &status["remembered"][0];
+    let remembered = &status["rememberedApprovals"][0];
     assert_eq!((&remembered["operation"], &remembered["author"]), (&json!("tool:open"), &json!("owner")));
     let id = remembered["id"].as_str().unwrap().to_owned();
     world.ok(Method::DELETE, &format!("/api/v1/relay/approvals/{id}"), None).await;
@@ -199,8 +202,8 @@ async fn a_command_waits_for_somebody_if_the_grant_says_so() {
     let runtime = world.runtime(&environment).await;
     let once = async {
         let wait = wait(&world).await;
-        assert_eq!(wait["ask"]["permission"]["title"], "run `make -j` on laptop");
-        assert_eq!(wait["ask"]["permission"]["kind"], "execute");
+        assert_eq!(wait["request"]["permission"]["title"], "run `make -j` on laptop");
+        assert_eq!(wait["request"]["permission"]["kind"], "execute");
         answer(&world, &world.token, &wait, json!({ "permission": "once" })).await
     };
     let (done, _) = tokio::join!(runtime.ask("shell.start", json!({ "command": "make -j" })), once);
@@ -216,7 +219,7 @@ async fn what_nobody_approves_is_not_done() {
     assert_eq!((error.code, &error.details["reason"]), (RelayErrorCode::ApprovalRequired, &json!("expired")));
     assert!(open(&world).await.is_empty());
     // Who manages the hub need not be somebody who approves.
-    let set = json!({ "admin": true });
+    let set = json!({ "isAdmin": true });
     world.ok(Method::PUT, "/api/users/owner", Some(set)).await;
     let error = open_in(&runtime, "r1").await.unwrap_err();
     assert_eq!((error.code, &error.details["reason"]), (RelayErrorCode::ApprovalRequired, &json!("nobody")));
@@ -255,8 +258,8 @@ async fn the_first_answer_holds_and_everybody_is_told_whose_it_is() {
     let opened = told.until("opened").await;
     assert_eq!(opened["wait"]["id"], wait["id"]);
     let settled = told.until("settled").await;
-    assert_eq!(settled["wait"]["settled"]["author"], "ana");
-    assert_eq!(settled["wait"]["settled"]["outcome"]["permission"], "once");
+    assert_eq!(settled["wait"]["settlement"]["author"], "ana");
+    assert_eq!(settled["wait"]["settlement"]["outcome"]["permission"], "once");
 }
 
 /// Who no longer wants it no longer asks: the wait is withdrawn. So is what was open when the hub ended.

@@ -194,12 +194,16 @@ async fn what_somebody_is_asked_is_not_written_down() {
         let body = json!({ "method": method, "params": params, "context": context }).to_string();
         let once = async {
             let wait = wait(&world).await;
-            assert!(wait["ask"]["permission"]["input"].to_string().contains("hunter2"), "{wait}");
+            assert!(wait["request"]["permission"]["input"].to_string().contains("hunter2"), "{wait}");
             answer(&world, &world.token, &wait, json!({ "permission": "once" })).await
         };
         let ((status, body), (_, settled)) = tokio::join!(world.post(&environment, body), once);
         assert_eq!(status, 200, "{body}");
-        assert_eq!(settled["ask"]["permission"]["input"], json!(null), "what is settled is no longer kept");
+        assert_eq!(
+            settled["request"]["permission"]["input"],
+            json!(null),
+            "what is settled is no longer kept"
+        );
     }
     assert_eq!(device.asked().len(), 2);
     let world = world.restarted().await;
@@ -236,7 +240,7 @@ async fn the_chain_goes_on_after_a_restart() {
 async fn verbs(world: &World, wanted: &str) -> usize {
     let page = world.ok(Method::GET, "/api/audit?limit=1000", None).await;
     let entries = page["items"].as_array().unwrap().iter();
-    entries.filter(|item| item["entry"]["verb"] == wanted).count()
+    entries.filter(|item| item["entry"]["action"] == wanted).count()
 }
 
 /// Nobody can push out what is in the audit of the hub: neither who is not known, …

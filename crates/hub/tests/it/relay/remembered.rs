@@ -130,13 +130,13 @@ async fn a_wait_says_what_always_is_for() {
         let params = json!({ "name": "open", "arguments": { "path": "a" } });
         let seen = async {
             let wait = wait(&world).await;
-            assert_eq!(wait["ask"]["permission"]["always"], json!([expected]));
+            assert_eq!(wait["request"]["permission"]["alwaysAllows"], json!([expected]));
             answer(&world, &world.token, &wait, json!({ "permission": "always" })).await
         };
         let (done, _) = tokio::join!(runtime.ask_for("tool.call", params, context), seen);
         done.unwrap();
         let status = world.ok(Method::GET, "/api/v1/relay/status", None).await;
-        let remembered = status["remembered"].as_array().unwrap();
+        let remembered = status["rememberedApprovals"].as_array().unwrap();
         assert_eq!(remembered.len(), usize::from(approval != "always_ask"));
         for it in remembered {
             assert_eq!(it["runId"], json!(run));

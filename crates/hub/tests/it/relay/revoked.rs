@@ -332,7 +332,7 @@ async fn what_is_taken_back_before_it_leaves_does_not_leave() {
     let params = json!({ "root_id": "main", "path": "a", "content": "b" });
     let write = lent.runtime.peer.request(Ask::new("file.write", RawJson::from_value(&params))).await;
     let status = || async { lent.world.ok(Method::GET, "/api/v1/relay/status", None).await };
-    until(|| async { status().await["environments"][0]["pending"] == 1 }).await;
+    until(|| async { status().await["environments"][0]["pendingRequests"] == 1 }).await;
     lent.world.ok(Method::DELETE, &format!("/api/grants/{}", lent.grant), None).await;
     let since = Instant::now();
     assert_eq!(soon(write.outcome()).await.unwrap_err().code, RelayErrorCode::PermissionDenied);

@@ -102,7 +102,7 @@ async fn those_who_wait_for_their_turn_are_told_that_it_is_taken_back() {
     let asked = wait(&world).await;
     let waiting = second.peer.request(use_open()).await;
     let status = || async { world.ok(Method::GET, "/api/v1/relay/status", None).await };
-    until(|| async { status().await["environments"][1]["pending"] == 1 }).await;
+    until(|| async { status().await["environments"][1]["pendingRequests"] == 1 }).await;
     let since = Instant::now();
     world.ok(Method::DELETE, &format!("/api/grants/{grant}"), None).await;
     assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, RelayErrorCode::PermissionDenied);
@@ -138,7 +138,7 @@ async fn what_is_too_large_is_shown_in_part() {
     } });
     let seen = async {
         let wait = wait(&world).await;
-        let input = &wait["ask"]["permission"]["input"];
+        let input = &wait["request"]["permission"]["input"];
         assert!(input.to_string().len() < 32 << 10, "{}", input.to_string().len());
         assert_eq!((&input["path"], &input["root_id"]), (&json!("some/file"), &json!("main")));
         let content = input["content"].as_str().unwrap();
@@ -173,7 +173,7 @@ async fn what_a_request_is_for_is_short() {
 async fn what_is_dropped_while_it_is_written_down_is_not_open_for_ever() {
     let (world, _device, _, runtime) = lent("always_ask", json!({})).await;
     let status = || async { world.ok(Method::GET, "/api/v1/relay/status", None).await };
-    let pending = |count: u64| async move { status().await["environments"][0]["pending"] == count };
+    let pending = |count: u64| async move { status().await["environments"][0]["pendingRequests"] == count };
     let mut file = rusqlite::Connection::open(world.file("relay-audit.db")).unwrap();
     let lock = file.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let waiting = runtime.peer.request(use_open()).await;
