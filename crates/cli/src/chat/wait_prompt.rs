@@ -9,7 +9,7 @@ use protocol::{
 };
 
 use super::screen::{ChatScreen, TextStyle};
-use crate::{exit::Outcome, output::plain_json};
+use crate::{exit::CommandResult, output::plain_json};
 
 /// How much of a tool call's input is shown.
 const INPUT_CHARS_MAX: usize = 400;
@@ -66,7 +66,7 @@ impl WaitPrompt {
     }
 
     /// Shows the permission request, or the next question.
-    pub(super) fn show(&self, screen: &mut ChatScreen) -> Outcome {
+    pub(super) fn show(&self, screen: &mut ChatScreen) -> CommandResult {
         match &self.kind {
             PromptKind::Permission(permission) => show_permission(permission, screen),
             PromptKind::Question { question, answers } => {
@@ -129,7 +129,7 @@ impl WaitPrompt {
     }
 }
 
-fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> Outcome {
+fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> CommandResult {
     screen.spans(&[
         (TextStyle::Yellow, "? the agent wants to use "),
         (TextStyle::Bold, &permission.tool),
@@ -151,7 +151,7 @@ fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> O
     screen.line(TextStyle::Dim, &format!("  always  {always}"))
 }
 
-fn show_item(item: &QuestionItem, screen: &mut ChatScreen) -> Outcome {
+fn show_item(item: &QuestionItem, screen: &mut ChatScreen) -> CommandResult {
     screen.spans(&[(TextStyle::Yellow, "? "), (TextStyle::Bold, &item.question)])?;
     for (at, option) in item.options.iter().enumerate() {
         let description = option.description.as_deref().filter(|text| !text.is_empty());
