@@ -79,22 +79,22 @@ impl RequestCommand for HubUsersCommand {
         match self {
             HubUsersCommand::List => output.answer(&users.list().await?, |list| view(list.items)),
             HubUsersCommand::Add { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let add = CreateUserRequest {
+                let user = CreateUserRequest {
                     name,
                     is_admin: admin,
                     default_role: everywhere,
                     roles: role.into_iter().collect(),
                 };
-                output.answer(&users.add(&add).await?, |user| view(vec![user]))
+                output.answer(&users.add(&user).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Get { name } => output.answer(&users.get(&name).await?, |user| view(vec![user])),
             HubUsersCommand::Set { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let set = UpdateUserRequest {
+                let permissions = UpdateUserRequest {
                     is_admin: admin,
                     default_role: everywhere,
                     roles: role.into_iter().collect(),
                 };
-                output.answer(&users.set(&name, &set).await?, |user| view(vec![user]))
+                output.answer(&users.update(&name, &permissions).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Remove { name } => {
                 users.remove(&name).await?;
