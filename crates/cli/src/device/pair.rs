@@ -80,7 +80,7 @@ async fn pair(options: &PairOptions) -> CommandResult {
     };
     let pairing = Client::new(endpoint.clone(), None)?.devices().begin_pairing(&begin).await?.read()?;
     output.line(&plain(&pairing.code))?;
-    output.talk(&format!(
+    output.print_note(&format!(
         "confirm this code at the hub before {:.0}: tombolo hub devices confirm {}",
         pairing.expires_at, pairing.code
     ));

@@ -38,7 +38,9 @@ impl WaitSource<'_> {
                 let answer = hub.inbox().list().await?;
                 output.answer(&answer, |inbox| {
                     for runtime in &inbox.unavailable_runtimes {
-                        output.talk(&format!("runtime {runtime} is unreachable: its waits are not listed"));
+                        output.print_note(&format!(
+                            "runtime {runtime} is unreachable: its waits are not listed"
+                        ));
                     }
                     view::table(
                         inbox
