@@ -2,7 +2,7 @@
 
 use std::io;
 
-use files::FileErrorCause;
+use files::{FileErrorCause, FileOperation};
 use protocol::relay::{RelayError, RelayErrorCode, RelayPath, RootId};
 use tracing::warn;
 
@@ -14,9 +14,7 @@ pub(super) fn of(error: &files::Error, root_id: &RootId, path: &RelayPath) -> Re
     let (code, reason) = match &error.cause {
         FileErrorCause::NotFound => (RelayErrorCode::NotFound, "not_found"),
         // There is nothing below a file; but a file is no directory that could be listed or filled.
-        FileErrorCause::NotADirectory if !matches!(doing, "list" | "write" | "make the directory") => {
-            (RelayErrorCode::NotFound, "not_found")
-        }
+        FileErrorCause::NotADirectory if !needs_directory(doing) => (RelayErrorCode::NotFound, "not_found"),
         FileErrorCause::NotADirectory => (RelayErrorCode::InvalidRequest, "not_a_directory"),
         FileErrorCause::IsADirectory => (RelayErrorCode::InvalidRequest, "is_a_directory"),
         FileErrorCause::AlreadyExists => (RelayErrorCode::InvalidRequest, "exists"),
@@ -35,12 +33,29 @@ pub(super) fn of(error: &files::Error, root_id: &RootId, path: &RelayPath) -> Re
         FileErrorCause::Stopped => return cancelled(),
         FileErrorCause::Io(error) => {
             // What the system says may name things of the host, so it stays here.
-            warn!(%error, %root_id, %path, doing, "a file operation failed");
+            warn!(%error, %root_id, %path, %doing, "a file operation failed");
             (RelayErrorCode::ProviderError, "io")
         }
     };
     let message = format!("could not {doing} `{path}`: {}", error.cause);
     RelayError::new(code, message).with("root_id", root_id.as_str()).with("reason", reason)
+}
+
+/// Whether the operation itself needs a directory at its path, or at the parent of its path.
+fn needs_directory(operation: FileOperation) -> bool {
+    match operation {
+        FileOperation::List | FileOperation::Write | FileOperation::MakeDirectory => true,
+        FileOperation::Read
+        | FileOperation::Inspect
+        | FileOperation::Remove
+        | FileOperation::Move
+        | FileOperation::MoveTo
+        | FileOperation::Unpack
+        | FileOperation::UnpackInto
+        | FileOperation::Watch
+        | FileOperation::OpenTree
+        | FileOperation::UsePath => false,
+    }
 }
 
 /// What is told of an error of the system, which may name things of the host, so it stays here.
