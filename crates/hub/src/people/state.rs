@@ -14,7 +14,7 @@ use protocol::{
 use serde::{Deserialize, Serialize};
 
 use super::{Error, NewToken, SESSION, called};
-use crate::caller::Rights;
+use crate::{caller::Rights, state_file::StoredState};
 
 /// How many users there can be; the file is written whole.
 const USERS_MAX: usize = 10_000;
@@ -40,7 +40,7 @@ struct Entry {
 
 /// All of them as the file has them.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     users: Vec<User>,
     tokens: Vec<KeptToken>,
 }
@@ -55,8 +55,10 @@ struct KeptToken {
     parent: Option<TokenId>,
 }
 
-impl State {
-    pub(super) fn from_kept(kept: Kept) -> Self {
+impl StoredState for State {
+    type Content = Kept;
+
+    fn from_content(kept: Kept) -> Self {
         let mut state = Self::default();
         state.users.extend(kept.users.into_iter().map(|user| (user.name.clone(), Arc::new(user))));
         for KeptToken { token, digest, parent } in kept.tokens {
@@ -65,7 +67,7 @@ impl State {
         state
     }
 
-    pub(super) fn to_kept(&self) -> Kept {
+    fn to_content(&self) -> Kept {
         let tokens = self.tokens.values().map(|entry| KeptToken {
             token: AccessToken::clone(&entry.token),
             digest: entry.digest.clone(),
@@ -74,6 +76,13 @@ impl State {
         Kept { users: self.users(), tokens: tokens.collect() }
     }
 
+    /// Forgets tokens that are no good any more.
+    fn sweep(&mut self, now: Timestamp) {
+        self.retain(|entry| entry.is_good(now));
+    }
+}
+
+impl State {
     /// What whoever has the secret of this digest may do.
     pub(super) fn find(&self, digest: &str, now: Timestamp) -> Option<Rights> {
         self.rights(*self.digests.get(digest)?, now)
@@ -223,11 +232,6 @@ impl State {
         });
         self.insert(Entry { token: token.clone(), digest: new.digest(), parent: Some(theirs.id) });
         Ok(Rights { user, token })
-    }
-
-    /// Forgets tokens that are no good any more.
-    pub(super) fn sweep(&mut self, now: Timestamp) {
-        self.retain(|entry| entry.is_good(now));
     }
 
     fn of(&self, user: &UserName) -> impl Iterator<Item = &Entry> {

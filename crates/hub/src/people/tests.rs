@@ -7,6 +7,7 @@ use protocol::{hub::Role, people::TokenScope};
 use secrecy::ExposeSecret;
 
 use super::*;
+use crate::state_file::StoredState;
 
 fn open(directory: &std::path::Path) -> (People, Option<NewToken>) {
     People::open(directory.join("people.json")).unwrap()
