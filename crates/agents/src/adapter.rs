@@ -213,7 +213,7 @@ pub struct PermissionAsk {
     pub title: String,
     pub reason: Option<String>,
     pub input: Value,
-    pub always: Vec<String>,
+    pub always_allows: Vec<String>,
 }
 
 /// An agent asks a person; the fields are those of [`protocol::wait::QuestionRequest`].

@@ -10,8 +10,8 @@ use std::{
 
 use async_trait::async_trait;
 use protocol::relay::{
-    Code, DeviceCapabilities, EventFrame, FileCapability, Hello, Json, OfferedRoot, PROTOCOL, RelayError,
-    Request,
+    DeviceCapabilities, EventFrame, FileCapability, Hello, OfferedRoot, PROTOCOL, RawJson, RelayError,
+    RelayErrorCode, Request,
 };
 use relay::{Ask, Handler, Limits, Lost, Peer, Refused, Reply, Side, Socket};
 use reqwest::Method;
@@ -173,7 +173,7 @@ impl End {
     }
 
     /// Sends a request and waits for its result.
-    pub(crate) async fn ask(&self, method: &str, params: &Json) -> Result<Json, RelayError> {
+    pub(crate) async fn ask(&self, method: &str, params: &RawJson) -> Result<RawJson, RelayError> {
         self.peer.request(Ask::new(method, params.clone())).await.outcome().await
     }
 }
@@ -209,10 +209,10 @@ impl Handler for Answers {
         Err(Refused("nobody comes here".into()))
     }
 
-    async fn request(&self, request: Request, _: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
         match request.method.as_str() {
-            "file.stat" => Ok(Json::from_value(&json!({ "kind": "file", "size_bytes": 5 }))),
-            _ => Err(RelayError::new(Code::UnknownMethod, "there are only files here")),
+            "file.stat" => Ok(RawJson::from_value(&json!({ "kind": "file", "size_bytes": 5 }))),
+            _ => Err(RelayError::new(RelayErrorCode::UnknownMethod, "there are only files here")),
         }
     }
 

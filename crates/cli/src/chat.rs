@@ -28,7 +28,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use options::ChatOptions;
 
-use crate::exit::{self, Failure, Outcome};
+use crate::exit::{self, CommandError, CommandResult};
 use chat_input::{ChatInput, UserInput};
 use screen::{ChatScreen, TextStyle};
 use session::OpenedSession;
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &ChatOptions) -> ExitCode {
         runtime.shutdown_background();
         outcome
     });
-    let unreachable = matches!(outcome, Err(Failure::Unreachable(_)));
+    let unreachable = matches!(outcome, Err(CommandError::Unreachable(_)));
     let code = exit::report(outcome, false, &format!("tombolo chat at {}", options.server.url()));
     if unreachable {
         exit::say("start a daemon with `tombolo up`, or pass its URL with --endpoint");
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &ChatOptions) -> ExitCode {
     code
 }
 
-async fn chat(client: &Client, options: &ChatOptions) -> Outcome {
+async fn chat(client: &Client, options: &ChatOptions) -> CommandResult {
     let OpenedSession { id, snapshot, resumed } = session::open_session(client, options).await?;
     let events = client.sessions().events(&id, snapshot.seq, false).await?.reconnect_for(RECONNECT_TIMEOUT);
     let (input, printer) = ChatInput::open()?;
@@ -117,7 +117,7 @@ enum ChatFlow {
 }
 
 impl ChatLoop<'_> {
-    async fn run(mut self, mut events: SessionEvents) -> Outcome {
+    async fn run(mut self, mut events: SessionEvents) -> CommandResult {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         loop {
@@ -162,7 +162,7 @@ impl ChatLoop<'_> {
     }
 
     /// Starts the line editor for an answer or a message. While the agent works there is no prompt, but plain lines are read.
-    fn prompt_user(&mut self) -> Outcome {
+    fn prompt_user(&mut self) -> CommandResult {
         if let Some(wait) = self.open_waits.front() {
             if !self.is_wait_shown {
                 self.is_wait_shown = true;
@@ -179,7 +179,7 @@ impl ChatLoop<'_> {
         }
     }
 
-    fn start_editor(&mut self, prompt: &'static str) -> Outcome {
+    fn start_editor(&mut self, prompt: &'static str) -> CommandResult {
         if self.input.is_terminal() && !self.input.is_editing() {
             self.view.screen.begin_typing()?;
             self.input.edit(prompt);
@@ -188,7 +188,7 @@ impl ChatLoop<'_> {
     }
 
     /// After the end of the input no user can answer, so all open waits are rejected.
-    async fn reject_waits_without_input(&mut self) -> Outcome {
+    async fn reject_waits_without_input(&mut self) -> CommandResult {
         while self.input_ended
             && let Some(wait) = self.open_waits.pop_front()
         {
@@ -200,7 +200,7 @@ impl ChatLoop<'_> {
         Ok(())
     }
 
-    fn on_record(&mut self, record: &EventRecord) -> Result<ChatFlow, Failure> {
+    fn on_record(&mut self, record: &EventRecord) -> Result<ChatFlow, CommandError> {
         self.view.show_event(record)?;
         match &record.event {
             Event::TurnStarted(started) => self.running_turn = Some(started.turn_id),
@@ -240,7 +240,7 @@ impl ChatLoop<'_> {
         self.open_waits.retain(|wait| wait.id != id);
     }
 
-    async fn on_input(&mut self, input: UserInput) -> Result<ChatFlow, Failure> {
+    async fn on_input(&mut self, input: UserInput) -> Result<ChatFlow, CommandError> {
         if !self.input.is_editing() {
             self.view.screen.end_typing()?;
             self.view.screen.line_entered();
@@ -259,7 +259,7 @@ impl ChatLoop<'_> {
         }
     }
 
-    async fn on_line(&mut self, line: String) -> Result<ChatFlow, Failure> {
+    async fn on_line(&mut self, line: String) -> Result<ChatFlow, CommandError> {
         if let Some(mut wait) = self.open_waits.pop_front() {
             match wait.parse_line(&line) {
                 TypedAnswer::Invalid(hint) if self.input.is_terminal() => {
@@ -290,7 +290,7 @@ impl ChatLoop<'_> {
         Ok(ChatFlow::Continue)
     }
 
-    async fn send(&mut self, line: String) -> Outcome {
+    async fn send(&mut self, line: String) -> CommandResult {
         let busy = self.is_busy();
         let steered = line.strip_prefix('!').filter(|_| busy).map(|rest| rest.trim().to_owned());
         let (message, when_busy) = match steered {
@@ -324,7 +324,7 @@ impl ChatLoop<'_> {
         }
     }
 
-    async fn answer(&mut self, wait: &WaitPrompt, answer: TypedAnswer) -> Outcome {
+    async fn answer(&mut self, wait: &WaitPrompt, answer: TypedAnswer) -> CommandResult {
         self.is_wait_shown = false;
         let (sessions, id, author) = (self.client.sessions(), &self.id, None);
         let answered = match answer {
@@ -349,7 +349,7 @@ impl ChatLoop<'_> {
     }
 
     /// Handles Ctrl-C: the first one interrupts the running turn, the second one leaves.
-    async fn interrupt(&mut self) -> Result<ChatFlow, Failure> {
+    async fn interrupt(&mut self) -> Result<ChatFlow, CommandError> {
         if std::mem::replace(&mut self.interrupted, true) {
             return Ok(ChatFlow::Leave);
         }
@@ -362,7 +362,7 @@ impl ChatLoop<'_> {
         Ok(ChatFlow::Continue)
     }
 
-    fn finish(mut self) -> Outcome {
+    fn finish(mut self) -> CommandResult {
         self.view.screen.stop_typing()?;
         self.view.screen.start_line()?;
         if self.input.is_terminal() {
@@ -371,16 +371,18 @@ impl ChatLoop<'_> {
             return self.view.screen.line(TextStyle::Dim, &line);
         }
         match self.last_turn_end {
-            Some(TurnEndReason::Failed) => Err(Failure::TurnFailed("the last turn failed".into())),
+            Some(TurnEndReason::Failed) => Err(CommandError::TurnFailed("the last turn failed".into())),
             Some(TurnEndReason::Interrupted) => {
-                Err(Failure::TurnFailed("the last turn was interrupted".into()))
+                Err(CommandError::TurnFailed("the last turn was interrupted".into()))
             }
-            Some(TurnEndReason::Refused) => Err(Failure::TurnFailed("the model refused to answer".into())),
+            Some(TurnEndReason::Refused) => {
+                Err(CommandError::TurnFailed("the model refused to answer".into()))
+            }
             _ => Ok(()),
         }
     }
 }
 
-fn session_ended(how: &str) -> Failure {
-    Failure::AgentEnded { how: how.into(), last_words: String::new() }
+fn session_ended(how: &str) -> CommandError {
+    CommandError::AgentEnded { how: how.into(), last_words: String::new() }
 }

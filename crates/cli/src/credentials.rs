@@ -68,7 +68,7 @@ impl CredentialsOptions {
             credentials_table(&found)
         };
         if found.is_empty() {
-            output.talk(
+            output.print_note(
                 "found no credentials: log in with an agent, or set a variable such as ANTHROPIC_API_KEY",
             );
         }

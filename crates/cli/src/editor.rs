@@ -23,7 +23,7 @@ use client::Client;
 
 pub(crate) use options::EditorOptions;
 
-use crate::exit::{self, Failure, Outcome};
+use crate::exit::{self, CommandError, CommandResult};
 use agent_instance::AgentInstance;
 use editor_reader::EditorReader;
 use editor_to_agent::MessageSender;
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &EditorOptions) -> ExitCode {
     exit::report(outcome, false, &format!("tombolo acp at {}", options.server.url()))
 }
 
-async fn serve(client: &Client, options: &EditorOptions) -> Outcome {
+async fn serve(client: &Client, options: &EditorOptions) -> CommandResult {
     let mut signals =
         TerminationSignals::listen().map_err(|error| exit::local("listen for signals", error))?;
     let retry = RetryPolicy::new(options.reconnect_timeout());
@@ -90,7 +90,7 @@ struct EditorBridge<'a> {
 
 impl EditorBridge<'_> {
     /// Forwards messages in both directions until the editor closes its output, or one direction fails.
-    async fn run(&self, instance: &mut AgentInstance<'_>, reader: &mut EditorReader) -> Outcome {
+    async fn run(&self, instance: &mut AgentInstance<'_>, reader: &mut EditorReader) -> CommandResult {
         // Contact the daemon only after the editor has sent its first message. A failure before that could not be reported to
         // the editor, which only shows errors that answer one of its requests.
         if reader.peek().await.is_none() {
@@ -106,7 +106,7 @@ impl EditorBridge<'_> {
             ended = &mut to_editor => ended,
             sent = sender.run(reader, self.writer, self.open_requests) => match sent {
                 // The agent's last messages may still be on the stream, and the stream knows the exit status.
-                Err(Failure::AgentEnded { .. }) => {
+                Err(CommandError::AgentEnded { .. }) => {
                     tokio::time::timeout(EXIT_EVENT_TIMEOUT, to_editor).await.unwrap_or(sent)
                 }
                 sent => sent,
@@ -117,7 +117,7 @@ impl EditorBridge<'_> {
 
 /// Answers every open request of the editor with an error, because no other answer will come. An editor would wait for ever.
 async fn reject_open_requests(
-    failure: &Failure,
+    failure: &CommandError,
     reader: &mut EditorReader,
     writer: &EditorWriter,
     open_requests: &RefCell<OpenRequests>,

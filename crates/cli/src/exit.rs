@@ -76,9 +76,6 @@ pub(crate) enum CommandError {
 /// The result of a command.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
-// `chat` and `editor` still use these names.
-pub(crate) use self::{CommandError as Failure, CommandResult as Outcome};
-
 impl CommandError {
     /// The exit code, as [`CODES`], [`EDITOR_CODES`] and [`CHAT_CODES`] list it.
     fn code(&self) -> u8 {

@@ -32,7 +32,7 @@ impl CommandOutput {
     /// Confirms a request whose response has no body: prints `done` to stderr, and nothing with `--json`.
     pub(crate) fn done(self, done: &str) -> CommandResult {
         if !self.json {
-            self.talk(done);
+            self.print_note(done);
         }
         Ok(())
     }
@@ -64,7 +64,7 @@ impl CommandOutput {
     }
 
     /// Prints a note to stderr.
-    pub(crate) fn talk(self, line: &str) {
+    pub(crate) fn print_note(self, line: &str) {
         let _ = writeln!(io::stderr(), "{}", plain(line));
     }
 }

@@ -50,15 +50,26 @@ pub(crate) trait ServerUrl: Args {
     /// The URL that was chosen.
     fn url(&self) -> &str;
 
-    /// The option that sets the URL, for error messages.
-    fn option(&self) -> &'static str;
-
-    /// The environment variable with the token for this server.
-    fn token_variable(&self) -> &'static str;
-
-    /// The command that starts such a server.
-    fn start_command(&self) -> &'static str;
+    /// The kind of server that has this URL.
+    fn kind(&self) -> &'static ServerKind;
 }
+
+/// How messages describe one kind of server.
+#[derive(Debug)]
+pub(crate) struct ServerKind {
+    /// The option that sets the URL.
+    url_option: &'static str,
+    /// The environment variable with the token.
+    token_variable: &'static str,
+    /// The command that starts such a server.
+    start_command: &'static str,
+}
+
+const DAEMON: ServerKind =
+    ServerKind { url_option: "--endpoint", token_variable: TOKEN_VARIABLE, start_command: "tombolo daemon" };
+
+const HUB: ServerKind =
+    ServerKind { url_option: "--hub", token_variable: HUB_TOKEN_VARIABLE, start_command: "tombolo hub" };
 
 /// `--endpoint`.
 #[derive(Debug, Args)]
@@ -80,16 +91,8 @@ impl ServerUrl for DaemonUrl {
         &self.endpoint
     }
 
-    fn option(&self) -> &'static str {
-        "--endpoint"
-    }
-
-    fn token_variable(&self) -> &'static str {
-        TOKEN_VARIABLE
-    }
-
-    fn start_command(&self) -> &'static str {
-        "tombolo daemon"
+    fn kind(&self) -> &'static ServerKind {
+        &DAEMON
     }
 }
 
@@ -116,16 +119,8 @@ impl ServerUrl for HubUrl {
         self.endpoint.as_deref().unwrap_or(&self.hub)
     }
 
-    fn option(&self) -> &'static str {
-        "--hub"
-    }
-
-    fn token_variable(&self) -> &'static str {
-        HUB_TOKEN_VARIABLE
-    }
-
-    fn start_command(&self) -> &'static str {
-        "tombolo hub"
+    fn kind(&self) -> &'static ServerKind {
+        &HUB
     }
 }
 
@@ -159,16 +154,8 @@ impl ServerUrl for HubOrDaemonUrl {
         self.hub().unwrap_or(&self.endpoint)
     }
 
-    fn option(&self) -> &'static str {
-        if self.hub().is_some() { "--hub" } else { "--endpoint" }
-    }
-
-    fn token_variable(&self) -> &'static str {
-        if self.hub().is_some() { HUB_TOKEN_VARIABLE } else { TOKEN_VARIABLE }
-    }
-
-    fn start_command(&self) -> &'static str {
-        if self.hub().is_some() { "tombolo hub" } else { "tombolo daemon" }
+    fn kind(&self) -> &'static ServerKind {
+        if self.hub().is_some() { &HUB } else { &DAEMON }
     }
 }
 
@@ -185,25 +172,25 @@ impl<U: ServerUrl> ServerArgs<U> {
 
     /// What the user can do about a failure to reach the server or to authenticate to it.
     pub(crate) fn hint(&self, failure: &CommandError) -> Option<String> {
-        let option = self.url.option();
+        let ServerKind { url_option, token_variable, start_command } = self.url.kind();
         match failure {
             CommandError::Unreachable(_) => Some(format!(
-                "Is the server running? Start one with `{}`, or set its URL with {option}.",
-                self.url.start_command()
+                "Is the server running? Start one with `{start_command}`, or set its URL with {url_option}."
             )),
-            CommandError::Refused(refusal) if refusal.urn == ProblemKind::Unauthorized.urn() => Some(
-                format!("Pass a token with --token-file FILE or the variable {}.", self.url.token_variable()),
-            ),
+            CommandError::Refused(refusal) if refusal.urn == ProblemKind::Unauthorized.urn() => {
+                Some(format!("Pass a token with --token-file FILE or the variable {token_variable}."))
+            }
             _ => None,
         }
     }
 
     /// A client for the server; `token` takes precedence over the file, and the file over the environment.
     fn connect_with(&self, token: Option<&SecretString>) -> Result<Client, CommandError> {
+        let ServerKind { url_option, token_variable, .. } = self.url.kind();
         let endpoint: Endpoint = self.url().parse().map_err(|error: client::InvalidEndpoint| {
-            CommandError::Usage(format!("{}: {error}", self.url.option()))
+            CommandError::Usage(format!("{url_option}: {error}"))
         })?;
-        let token = secret::token(token, self.token_file.as_deref(), self.url.token_variable());
+        let token = secret::token(token, self.token_file.as_deref(), token_variable);
         let token = token
             .map_err(CommandError::Local)?
             .map(|token| token.expose_secret().parse::<Token>())

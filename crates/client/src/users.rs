@@ -19,8 +19,8 @@ impl UsersApi<'_> {
     }
 
     /// Adds a user.
-    pub async fn add(self, add: &CreateUserRequest) -> Result<ApiResponse<User>> {
-        self.0.call_with_body(Method::POST, &["api", "users"], &[], add).await
+    pub async fn add(self, user: &CreateUserRequest) -> Result<ApiResponse<User>> {
+        self.0.call_with_body(Method::POST, &["api", "users"], &[], user).await
     }
 
     /// Reads one user.
@@ -28,9 +28,9 @@ impl UsersApi<'_> {
         self.0.call(Method::GET, &["api", "users", name.as_str()], &[]).await
     }
 
-    /// Changes the roles of a user.
-    pub async fn set(self, name: &UserName, set: &UpdateUserRequest) -> Result<ApiResponse<User>> {
-        self.0.call_with_body(Method::PUT, &["api", "users", name.as_str()], &[], set).await
+    /// Replaces all permissions of a user.
+    pub async fn update(self, name: &UserName, permissions: &UpdateUserRequest) -> Result<ApiResponse<User>> {
+        self.0.call_with_body(Method::PUT, &["api", "users", name.as_str()], &[], permissions).await
     }
 
     /// Removes a user and all their tokens.

@@ -6,7 +6,9 @@ mod prompt;
 use std::collections::HashSet;
 
 use parking_lot::Mutex;
-use protocol::relay::{ApprovalPolicy, Code, Family, MethodAccess, MethodInfo, RelayError, Request, method};
+use protocol::relay::{
+    ApprovalPolicy, Family, MethodAccess, MethodInfo, RelayError, RelayErrorCode, Request, method,
+};
 use tokio::sync::Semaphore;
 
 pub use agreement::{Agreement, Run, Subject};
@@ -121,5 +123,6 @@ impl Consent {
 }
 
 fn blocked(row: &MethodInfo) -> RelayError {
-    RelayError::new(Code::PolicyBlocked, "the device's owner refused this request").with("method", row.name)
+    RelayError::new(RelayErrorCode::PolicyBlocked, "the device's owner refused this request")
+        .with("method", row.name)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use protocol::relay::{Code, MethodInfo, RelayError};
+use protocol::relay::{MethodInfo, RelayError, RelayErrorCode};
 use tokio::sync::watch;
 
 /// Whether a device does what it is asked. A clone is of the same device.
@@ -67,7 +67,7 @@ impl Control {
             Lending::Paused { .. } => "the device's owner has paused it",
             Lending::Stopped => "the device's owner has stopped it",
         };
-        Err(RelayError::new(Code::CapabilityUnavailable, why))
+        Err(RelayError::new(RelayErrorCode::CapabilityUnavailable, why))
     }
 
     /// What has ended stays so.

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use protocol::relay::{
-    Code, ConnectionSide, DeviceCapabilities, EventFrame, Family, Hello, Json, MethodInfo, PROTOCOL,
-    PolicyDecision, RelayError, Request, Root,
+    ConnectionSide, DeviceCapabilities, EventFrame, Family, Hello, MethodInfo, PROTOCOL, PolicyDecision,
+    RawJson, RelayError, RelayErrorCode, Request, Root,
 };
 use relay::{Handler, Peer, Refused, Reply};
 use serde_json::{Map, Value};
@@ -102,20 +102,28 @@ impl Device {
         self.0.control.check(row)?;
         let look = provider.look(row, request, reply.token())?;
         let asked = tokio::select! {
-            () = reply.cancelled() => return Err(RelayError::new(Code::Cancelled, "the request was cancelled")),
+            () = reply.cancelled() => return Err(RelayError::new(RelayErrorCode::Cancelled, "the request was cancelled")),
             agreed = self.0.consent.check(row, request, &look) => agreed?,
         };
         // The owner may have had enough while they were asked.
         self.0.control.check(row)?;
         if !provider.holds(request, &look) {
-            return Err(RelayError::new(Code::NotFound, "the target of this request no longer exists")
-                .with("method", row.name));
+            return Err(RelayError::new(
+                RelayErrorCode::NotFound,
+                "the target of this request no longer exists",
+            )
+            .with("method", row.name));
         }
         let decision = if asked { PolicyDecision::Approved } else { PolicyDecision::Allowed };
         Ok(Admitted { provider, decision, _look: look })
     }
 
-    async fn answer(&self, request: Request, reply: &mut Reply, visit: &Visit) -> Result<Json, RelayError> {
+    async fn answer(
+        &self,
+        request: Request,
+        reply: &mut Reply,
+        visit: &Visit,
+    ) -> Result<RawJson, RelayError> {
         let row = asked(&request.method)?;
         let Admitted { provider, decision, _look } = self.admit(row, &request, reply).await?;
         visit.allowed(decision).await?;
@@ -126,7 +134,7 @@ impl Device {
         let provider = self.0.providers.iter().find(|provider| provider.family() == family);
         provider.map(|provider| &**provider).ok_or_else(|| {
             RelayError::new(
-                Code::CapabilityUnavailable,
+                RelayErrorCode::CapabilityUnavailable,
                 format!("this device does not offer {}", family.as_str()),
             )
             .with("capability", family.as_str())
@@ -148,7 +156,7 @@ impl Handler for Device {
         Err(Refused("a device does not accept connections".into()))
     }
 
-    async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
         let Parts { usage, ledger, roots, .. } = &*self.0;
         let mut visit = Visit::begin(usage, ledger.as_ref(), roots, &request);
         let outcome = self.answer(request, reply, &visit).await;
@@ -161,12 +169,13 @@ impl Handler for Device {
 
 /// The row of a method that a runtime may ask.
 fn asked(method: &str) -> Result<&'static MethodInfo, RelayError> {
-    let row = MethodInfo::find(method)
-        .ok_or_else(|| RelayError::new(Code::UnknownMethod, "unknown method").with("method", method))?;
+    let row = MethodInfo::find(method).ok_or_else(|| {
+        RelayError::new(RelayErrorCode::UnknownMethod, "unknown method").with("method", method)
+    })?;
     match row.requested_by {
         ConnectionSide::Runtime => Ok(row),
         ConnectionSide::Provider => {
-            Err(RelayError::new(Code::InvalidRequest, "only devices send this method")
+            Err(RelayError::new(RelayErrorCode::InvalidRequest, "only devices send this method")
                 .with("method", row.name))
         }
     }

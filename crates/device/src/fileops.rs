@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::relay::{
-    Code, DeviceCapabilities, Family, FileCapability as Offered, Json, MethodAccess, MethodInfo, OfferedRoot,
-    RelayError, Request, RootId, RootMode,
+    DeviceCapabilities, Family, FileCapability as Offered, MethodAccess, MethodInfo, OfferedRoot, RawJson,
+    RelayError, RelayErrorCode, Request, RootId, RootMode,
     file::ReadEncoding,
     method::{
         FileDelete, FileList, FileMkdir, FileRead, FileSearch, FileStat, FileWatch, FileWrite, RelayMethod,
@@ -97,7 +97,7 @@ impl Provider for Fileops {
         request: Request,
         reply: &mut Reply,
         _: &Visit,
-    ) -> Result<Json, RelayError> {
+    ) -> Result<RawJson, RelayError> {
         let Request { params, context, .. } = request;
         let terms = context.and_then(|context| context.terms);
         let spot = |root_id, path| Spot::find(&self.roots, terms.as_ref(), root_id, path);
@@ -115,28 +115,29 @@ impl Provider for Fileops {
                 let asked = FileWrite::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?.for_change()?;
                 let turns = self.turns.clone();
-                let write =
-                    move |stop: &_| write::write(&spot, asked, &turns, stop).map(|it| Json::from_value(&it));
+                let write = move |stop: &_| {
+                    write::write(&spot, asked, &turns, stop).map(|it| RawJson::from_value(&it))
+                };
                 work.run(cancelled, write).await
             }
             name if name == FileList::INFO.name => {
                 let asked = FileList::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?;
                 work.run(cancelled, move |stop| {
-                    list::list(&spot, &asked, stop).map(|it| Json::from_value(&it))
+                    list::list(&spot, &asked, stop).map(|it| RawJson::from_value(&it))
                 })
                 .await
             }
             name if name == FileStat::INFO.name => {
                 let asked = FileStat::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?;
-                work.run(cancelled, move |_| look::stat(&spot).map(|it| Json::from_value(&it))).await
+                work.run(cancelled, move |_| look::stat(&spot).map(|it| RawJson::from_value(&it))).await
             }
             name if name == FileMkdir::INFO.name => {
                 let asked = FileMkdir::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?.for_change()?;
                 work.run(cancelled, move |_| {
-                    look::mkdir(&spot, asked.parents).map(|it| Json::from_value(&it))
+                    look::mkdir(&spot, asked.parents).map(|it| RawJson::from_value(&it))
                 })
                 .await
             }
@@ -144,7 +145,7 @@ impl Provider for Fileops {
                 let asked = FileDelete::params(&params)?;
                 let spot = spot(&asked.root_id, &asked.path)?.for_change()?;
                 let delete = move |stop: &_| {
-                    look::delete(&spot, asked.recursive, stop).map(|it| Json::from_value(&it))
+                    look::delete(&spot, asked.recursive, stop).map(|it| RawJson::from_value(&it))
                 };
                 work.run(cancelled, delete).await
             }
@@ -158,7 +159,8 @@ impl Provider for Fileops {
                 let spot = spot(&asked.root_id, &asked.path)?;
                 watch::watch(spot, &asked, self.watches.clone(), work, reply).await
             }
-            _ => Err(RelayError::new(Code::UnknownMethod, "unknown file method").with("method", row.name)),
+            _ => Err(RelayError::new(RelayErrorCode::UnknownMethod, "unknown file method")
+                .with("method", row.name)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use async_trait::async_trait;
-use protocol::relay::{ApprovalPolicy, DeviceCapabilities, Family, Json, MethodInfo, RelayError, Request};
+use protocol::relay::{ApprovalPolicy, DeviceCapabilities, Family, MethodInfo, RawJson, RelayError, Request};
 use relay::{Peer, Reply};
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +56,7 @@ pub trait Provider: Send + Sync + 'static {
         request: Request,
         reply: &mut Reply,
         visit: &Visit,
-    ) -> Result<Json, RelayError>;
+    ) -> Result<RawJson, RelayError>;
 
     /// Tells the other side what happens here, for as long as the connection holds. It is begun once the device is accepted,
     /// anew on each connection, and is dropped with it.

@@ -5,7 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use protocol::relay::{Code, RelayError, RelayPath, RequestLimits, Root, RootId, RootMode, VirtualPath};
+use protocol::relay::{
+    RelayError, RelayErrorCode, RelayPath, RequestLimits, Root, RootId, RootMode, VirtualPath,
+};
 
 /// The directories that a device lends.
 #[derive(Debug, Default)]
@@ -77,7 +79,8 @@ impl Roots {
         let lent = self.0.iter().find(|lent| lent.root.root_id == *id);
         let granted = lent.and_then(|lent| Some((lent, allowed(lent, terms)?)));
         granted.ok_or_else(|| {
-            RelayError::new(Code::PermissionDenied, "there is no such root").with("root_id", id.as_str())
+            RelayError::new(RelayErrorCode::PermissionDenied, "there is no such root")
+                .with("root_id", id.as_str())
         })
     }
 
@@ -93,7 +96,7 @@ impl Roots {
         let within = |lent: &'_ Lent| lent.root.virtual_path.below(path);
         let found = self.0.iter().find_map(|lent| Some((lent, within(lent)?, allowed(lent, terms)?)));
         found.ok_or_else(|| {
-            RelayError::new(Code::PermissionDenied, "the path is outside every root")
+            RelayError::new(RelayErrorCode::PermissionDenied, "the path is outside every root")
                 .with("path", path.as_str())
         })
     }

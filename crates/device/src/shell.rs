@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use protocol::relay::{
-    DeviceCapabilities, Family, Json, MethodInfo, RelayAccepted, RelayError, RelayMethod, Request,
+    DeviceCapabilities, Family, MethodInfo, RawJson, RelayAccepted, RelayError, RelayMethod, Request,
     ShellCapability as Offered,
     method::{EmptyObject, ShellCancel, ShellInput, ShellResize, ShellSignal, ShellStart, ShellStatus},
     shell::StartCommand,
@@ -123,7 +123,12 @@ impl Shell {
         Plan::new(asked, terms, &self.config, &self.floors, self.runtime)
     }
 
-    async fn start(&self, request: &Request, reply: &mut Reply, visit: &Visit) -> Result<Json, RelayError> {
+    async fn start(
+        &self,
+        request: &Request,
+        reply: &mut Reply,
+        visit: &Visit,
+    ) -> Result<RawJson, RelayError> {
         // Before anything is started: what is revoked meanwhile ends as well.
         let revoked = self.granted.lock().clone();
         let plan = self.plan(&ShellStart::params(&request.params)?, request)?;
@@ -143,17 +148,17 @@ impl Shell {
         };
         if plan.background {
             let command = self.commands.keep(started, session, place, &plan, circumstances);
-            if let Err(unsent) = reply.stream("status", Json::from_value(&command.started())).await {
+            if let Err(unsent) = reply.stream("status", RawJson::from_value(&command.started())).await {
                 // Nobody knows its name.
                 command.cancel().await?;
                 return Err(unsent.into());
             }
-            return Ok(Json::from_value(&command.in_background()));
+            return Ok(RawJson::from_value(&command.in_background()));
         }
         let (command, chunks) = self.commands.follow(started, session, place, &plan, circumstances);
         follow::follow(&command, chunks, reply, self.config.on_disconnect)
             .await
-            .map(|ended| Json::from_value(&ended))
+            .map(|ended| RawJson::from_value(&ended))
     }
 }
 
@@ -209,7 +214,7 @@ impl Provider for Shell {
         request: Request,
         reply: &mut Reply,
         visit: &Visit,
-    ) -> Result<Json, RelayError> {
+    ) -> Result<RawJson, RelayError> {
         let session = request.context.as_ref().and_then(|context| context.session_id.as_deref());
         let find = |id: &str| self.commands.find(id, session);
         let params = &request.params;
@@ -232,10 +237,10 @@ impl Provider for Shell {
             }
             name if name == ShellStatus::INFO.name => {
                 let inspect = ShellStatus::params(params)?;
-                return Ok(Json::from_value(&find(&inspect.command_id)?.status(inspect.drain)));
+                return Ok(RawJson::from_value(&find(&inspect.command_id)?.status(inspect.drain)));
             }
             _ => return Err(refusal::unknown(row)),
         }
-        Ok(Json::from_value(&EmptyObject {}))
+        Ok(RawJson::from_value(&EmptyObject {}))
     }
 }

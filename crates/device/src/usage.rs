@@ -128,7 +128,7 @@ impl Usage {
         // It may name a path as long as whoever asked liked.
         let message = error.message.chars().take(MESSAGE_CHARS_MAX).collect();
         let error =
-            RecentError { at: Timestamp::now(), method: method.to_owned(), code: error.code, message };
+            RecentError { failed_at: Timestamp::now(), method: method.to_owned(), code: error.code, message };
         self.change(|now| {
             now.errors.push_front(error);
             now.errors.truncate(ERRORS_MAX);
@@ -200,7 +200,7 @@ mod tests {
         let usage = Usage::default();
         for number in 0..2 * SESSIONS_MAX {
             drop(usage.begin(running(&number.to_string())));
-            usage.failed("x", &RelayError::new(protocol::relay::Code::NotFound, "no".repeat(1000)));
+            usage.failed("x", &RelayError::new(protocol::relay::RelayErrorCode::NotFound, "no".repeat(1000)));
         }
         let seen = usage.seen();
         assert!(seen.errors.iter().all(|error| error.message.len() == MESSAGE_CHARS_MAX));

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use protocol::{
     device::RunningRequest,
     relay::{
-        Code, Json, MethodAccess, MethodInfo, PolicyDecision, RelayAuditEntry, RelayContext, RelayError,
-        Request, RequestStatus, Root, VirtualPath, audit::RequestSummary,
+        MethodAccess, MethodInfo, PolicyDecision, RawJson, RelayAuditEntry, RelayContext, RelayError,
+        RelayErrorCode, Request, RequestStatus, Root, VirtualPath, audit::RequestSummary,
     },
 };
 use serde_json::{Map, Value};
@@ -123,7 +123,7 @@ impl Visit {
         });
         let Some((ledger, entry)) = record else { return Ok(()) };
         self.record(&ledger, entry).await.map_err(|_| {
-            RelayError::new(Code::ProviderError, "the device cannot write its audit log, so it refuses all requests; its owner must free disk space or fix the log")
+            RelayError::new(RelayErrorCode::ProviderError, "the device cannot write its audit log, so it refuses all requests; its owner must free disk space or fix the log")
         })
     }
 
@@ -134,7 +134,7 @@ impl Visit {
     }
 
     /// It has ended; returns once that is on record, or will be if it only looked and has seen something.
-    pub(crate) async fn ended(&mut self, outcome: &Result<Json, RelayError>) {
+    pub(crate) async fn ended(&mut self, outcome: &Result<RawJson, RelayError>) {
         if let Err(error) = outcome {
             self.usage.failed(&self.method, error);
         }
@@ -155,7 +155,7 @@ impl Visit {
     }
 
     /// What is to be written down, now that it was answered.
-    fn answered(&mut self, error: Option<Code>) -> Option<(Ledger, RelayAuditEntry)> {
+    fn answered(&mut self, error: Option<RelayErrorCode>) -> Option<(Ledger, RelayAuditEntry)> {
         self.is_over = true;
         let mut state = self.shared.state.lock();
         state.is_answered = true;
@@ -166,7 +166,7 @@ impl Visit {
 impl Drop for Visit {
     fn drop(&mut self) {
         if !self.is_over
-            && let Some((ledger, entry)) = self.answered(Some(Code::Cancelled))
+            && let Some((ledger, entry)) = self.answered(Some(RelayErrorCode::Cancelled))
         {
             ledger.write_later(entry);
         }
@@ -184,7 +184,7 @@ impl Lasting {
     }
 
     /// It has ended; returns once that is on record, unless the request is yet to be answered.
-    pub(crate) async fn ended(self, error: Option<Code>) {
+    pub(crate) async fn ended(self, error: Option<RelayErrorCode>) {
         let record = {
             let mut state = self.0.state.lock();
             state.lasts = false;
@@ -199,21 +199,21 @@ impl Lasting {
 
 impl State {
     /// The entry of what has ended, if it is not written down yet.
-    fn complete(&mut self, error: Option<Code>) -> Option<(Ledger, RelayAuditEntry)> {
+    fn complete(&mut self, error: Option<RelayErrorCode>) -> Option<(Ledger, RelayAuditEntry)> {
         let (ledger, entry) = self.record.take()?;
         let status = match error {
             None => RequestStatus::Succeeded,
-            Some(Code::Cancelled) => RequestStatus::Cancelled,
+            Some(RelayErrorCode::Cancelled) => RequestStatus::Cancelled,
             Some(_) => RequestStatus::Failed,
         };
         // A provider knows of paths what nobody knew before.
         let is_blocked = matches!(
             error,
             Some(
-                Code::PermissionDenied
-                    | Code::PolicyBlocked
-                    | Code::ApprovalRequired
-                    | Code::CapabilityUnavailable
+                RelayErrorCode::PermissionDenied
+                    | RelayErrorCode::PolicyBlocked
+                    | RelayErrorCode::ApprovalRequired
+                    | RelayErrorCode::CapabilityUnavailable
             )
         );
         let policy_decision = if is_blocked { PolicyDecision::Blocked } else { entry.policy_decision };

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Write};
 
-use crate::{EntryMetadata, Error, RootedPath, error::ErrorContext};
+use crate::{EntryMetadata, Error, FileOperation, RootedPath, error::ErrorContext};
 
 /// A file that is extended in place: readers may see a partial append.
 #[derive(Debug)]
@@ -28,13 +28,13 @@ impl AppendFile {
     /// # Errors
     /// Mainly [`FileErrorCause::NoSpace`](crate::FileErrorCause::NoSpace). A partial append is undone.
     pub fn append(mut self, bytes: &[u8]) -> Result<EntryMetadata, Error> {
-        let before = EntryMetadata::read(&self.file).at("write", &self.path)?.size;
+        let before = EntryMetadata::read(&self.file).at(FileOperation::Write, &self.path)?.size;
         let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
         if written.is_err() {
             self.undo_append(before, bytes.len() as u64);
         }
-        written.at("write", &self.path)?;
-        EntryMetadata::read(&self.file).at("write", &self.path)
+        written.at(FileOperation::Write, &self.path)?;
+        EntryMetadata::read(&self.file).at(FileOperation::Write, &self.path)
     }
 
     /// Truncates the file to its size before a failed append, unless another process has appended after it. An error is ignored:

@@ -14,8 +14,8 @@ use rustix::{
 };
 
 use crate::{
-    AppendFile, EntryMetadata, EntryType, Error, FileErrorCause, ParentDirectories, RootDirectory,
-    RootedPath,
+    AppendFile, EntryMetadata, EntryType, Error, FileErrorCause, FileOperation, ParentDirectories,
+    RootDirectory, RootedPath,
     error::ErrorContext,
     root_directory::{DIRECTORY, EntryLocation},
     temp_file::TempFile,
@@ -85,8 +85,8 @@ impl RootDirectory {
     /// permissions of its directory would allow to replace it.
     pub fn create(&self, path: &RootedPath, options: CreateOptions) -> Result<AtomicFile, Error> {
         let absolute = self.absolute(path);
-        let place = self.locate_for_write(&absolute, options).at("write", path)?;
-        AtomicFile::new(place, path, options).at("write", path)
+        let place = self.locate_for_write(&absolute, options).at(FileOperation::Write, path)?;
+        AtomicFile::new(place, path, options).at(FileOperation::Write, path)
     }
 
     fn locate_for_write(
@@ -163,7 +163,9 @@ impl AtomicFile {
     /// [`FileErrorCause::NoSpace`].
     pub fn preallocate(&mut self, len: u64) -> Result<(), Error> {
         match fs::fallocate(&self.temp.file, FallocateFlags::KEEP_SIZE, 0, len) {
-            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(errno).at("write", &self.path),
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                Err(errno).at(FileOperation::Write, &self.path)
+            }
             _ => Ok(()),
         }
     }
@@ -174,7 +176,7 @@ impl AtomicFile {
     /// # Errors
     /// Errors of reading the directory's metadata.
     pub fn target_id(&self) -> Result<u64, Error> {
-        let dir = fs::fstat(&self.dir).at("write", &self.path)?;
+        let dir = fs::fstat(&self.dir).at(FileOperation::Write, &self.path)?;
         let mut hasher = DefaultHasher::new();
         (dir.st_dev, dir.st_ino, &self.name).hash(&mut hasher);
         Ok(hasher.finish())
@@ -203,13 +205,13 @@ impl AtomicFile {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(None),
             // NOFOLLOW applies to the last name only: a link has taken the name since `create`.
-            Err(Errno::LOOP) => return Err(FileErrorCause::NotAFile).at("write", &self.path),
-            Err(errno) => return Err(errno).at("write", &self.path),
+            Err(Errno::LOOP) => return Err(FileErrorCause::NotAFile).at(FileOperation::Write, &self.path),
+            Err(errno) => return Err(errno).at(FileOperation::Write, &self.path),
         };
-        let stat = EntryMetadata::read(&file).at("write", &self.path)?;
+        let stat = EntryMetadata::read(&file).at(FileOperation::Write, &self.path)?;
         match stat.kind {
             EntryType::File => Ok(Some((file, stat))),
-            _ => Err(FileErrorCause::NotAFile).at("write", &self.path),
+            _ => Err(FileErrorCause::NotAFile).at(FileOperation::Write, &self.path),
         }
     }
 
@@ -218,7 +220,7 @@ impl AtomicFile {
     /// # Errors
     /// Mainly [`FileErrorCause::NoSpace`].
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.temp.file.write_all(bytes).at("write", &self.path)
+        self.temp.file.write_all(bytes).at(FileOperation::Write, &self.path)
     }
 
     /// Gives the file its name, atomically.
@@ -228,7 +230,7 @@ impl AtomicFile {
     /// any error the old file is unchanged.
     pub fn commit(self) -> Result<WriteOutcome, Error> {
         let path = self.path.clone();
-        self.finish().at("write", &path)
+        self.finish().at(FileOperation::Write, &path)
     }
 
     fn finish(self) -> Result<WriteOutcome, FileErrorCause> {

@@ -10,7 +10,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{Error, RootDirectory, RootedPath, error::ErrorContext};
+use crate::{Error, FileOperation, RootDirectory, RootedPath, error::ErrorContext};
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,10 +109,10 @@ impl RootDirectory {
             LinkHandling::Follow => OFlags::PATH,
             LinkHandling::Keep => OFlags::PATH | OFlags::NOFOLLOW,
         };
-        let file = self.open_at(&self.absolute(path), flags).at("inspect", path)?;
-        let mut stat = EntryMetadata::read(&file).at("inspect", path)?;
+        let file = self.open_at(&self.absolute(path), flags).at(FileOperation::Inspect, path)?;
+        let mut stat = EntryMetadata::read(&file).at(FileOperation::Inspect, path)?;
         if stat.kind == EntryType::Symlink {
-            let target = fs::readlinkat(&file, "", Vec::new()).at("inspect", path)?;
+            let target = fs::readlinkat(&file, "", Vec::new()).at(FileOperation::Inspect, path)?;
             let target = std::ffi::OsString::from_vec(target.into_bytes());
             stat.symlink_target = Some(target.to_string_lossy().into_owned());
         }

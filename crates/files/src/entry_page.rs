@@ -13,7 +13,8 @@ use rustix::{
 };
 
 use crate::{
-    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, RootedPath, error::ErrorContext,
+    EntryMetadata, EntryType, Error, FileErrorCause, FileOperation, RootDirectory, RootedPath,
+    error::ErrorContext,
 };
 
 /// The maximum number of entries in one page and in one archive: about 20 MB of memory, and more than a person or a model
@@ -59,7 +60,7 @@ impl RootDirectory {
         limit: usize,
     ) -> Result<EntryPage, Error> {
         let absolute = self.absolute(path);
-        self.page(&absolute, after, limit.clamp(1, ENTRIES_MAX)).at("list", path)
+        self.page(&absolute, after, limit.clamp(1, ENTRIES_MAX)).at(FileOperation::List, path)
     }
 
     fn page(

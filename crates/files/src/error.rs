@@ -9,12 +9,63 @@ use crate::RootedPath;
 /// A failed file operation. Programs match on [`Error::cause`]; the message is for people.
 #[derive(Debug)]
 pub struct Error {
-    /// The attempted operation, as in "could not *read* `/a`".
-    pub operation: &'static str,
+    /// The attempted operation.
+    pub operation: FileOperation,
     /// The path as the caller passed it; invalid UTF-8 is replaced.
     pub path: String,
     /// The cause.
     pub cause: FileErrorCause,
+}
+
+/// A file operation. Its text completes "could not …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileOperation {
+    /// Read a file.
+    Read,
+    /// Write a file.
+    Write,
+    /// Read the metadata of an entry.
+    Inspect,
+    /// List a directory.
+    List,
+    /// Make a directory.
+    MakeDirectory,
+    /// Remove an entry.
+    Remove,
+    /// Move an entry away from this path.
+    Move,
+    /// Move an entry to this path.
+    MoveTo,
+    /// Unpack a member of an archive.
+    Unpack,
+    /// Unpack an archive into this directory.
+    UnpackInto,
+    /// Watch for changes.
+    Watch,
+    /// Open a directory tree.
+    OpenTree,
+    /// Check a path.
+    UsePath,
+}
+
+impl fmt::Display for FileOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Inspect => "inspect",
+            Self::List => "list",
+            Self::MakeDirectory => "make the directory",
+            Self::Remove => "remove",
+            Self::Move => "move",
+            Self::MoveTo => "move to",
+            Self::Unpack => "unpack",
+            Self::UnpackInto => "unpack into",
+            Self::Watch => "watch",
+            Self::OpenTree => "open the tree",
+            Self::UsePath => "use the path",
+        })
+    }
 }
 
 /// Why a file operation failed.
@@ -79,7 +130,7 @@ pub enum FileErrorCause {
 }
 
 impl Error {
-    pub(crate) fn new(operation: &'static str, path: &RootedPath, cause: impl Into<FileErrorCause>) -> Self {
+    pub(crate) fn new(operation: FileOperation, path: &RootedPath, cause: impl Into<FileErrorCause>) -> Self {
         Self { operation, path: path.to_string(), cause: cause.into() }
     }
 
@@ -140,13 +191,13 @@ impl From<io::Error> for FileErrorCause {
     }
 }
 
-/// Adds the operation and the path to a bare error: `.at("read", path)`.
+/// Adds the operation and the path to a bare error: `.at(FileOperation::Read, path)`.
 pub(crate) trait ErrorContext<T> {
-    fn at(self, operation: &'static str, path: &RootedPath) -> Result<T, Error>;
+    fn at(self, operation: FileOperation, path: &RootedPath) -> Result<T, Error>;
 }
 
 impl<T, E: Into<FileErrorCause>> ErrorContext<T> for Result<T, E> {
-    fn at(self, operation: &'static str, path: &RootedPath) -> Result<T, Error> {
+    fn at(self, operation: FileOperation, path: &RootedPath) -> Result<T, Error> {
         self.map_err(|cause| Error::new(operation, path, cause))
     }
 }
@@ -159,14 +210,14 @@ mod tests {
 
     #[test]
     fn an_error_names_the_operation_the_path_and_the_cause() {
-        let error = Error::new("read", &RootedPath::root(), Errno::ISDIR);
+        let error = Error::new(FileOperation::Read, &RootedPath::root(), Errno::ISDIR);
         assert_eq!(error.to_string(), "could not read `/`: it is a directory");
         assert!(error.source().is_none());
     }
 
     #[test]
     fn an_unclassified_error_keeps_the_system_error_as_its_source() {
-        let error = Error::new("read", &RootedPath::root(), io::Error::from(Errno::IO));
+        let error = Error::new(FileOperation::Read, &RootedPath::root(), io::Error::from(Errno::IO));
         assert!(matches!(error.cause(), FileErrorCause::Io(_)));
         assert!(error.source().is_some_and(|source| source.to_string().contains("Input/output")));
     }

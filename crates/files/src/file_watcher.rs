@@ -22,7 +22,8 @@ use rustix::{
 };
 
 use crate::{
-    EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, RootedPath, error::ErrorContext, temp_file,
+    EntryType, Error, FileErrorCause, FileOperation, LinkHandling, RootDirectory, RootedPath,
+    error::ErrorContext, temp_file,
 };
 
 /// The maximum number of directories of one watch; the kernel's default limit per user is not much higher.
@@ -102,7 +103,7 @@ impl RootDirectory {
     /// [`FileErrorCause::NotAFile`] for pipes, sockets and devices; [`FileErrorCause::TooDeep`] if there are more directories than
     /// [`WATCHED_MAX`].
     pub fn watch(&self, path: &RootedPath, scope: WatchScope) -> Result<FileWatcher, Error> {
-        self.start_watch(path, scope).at("watch", path)
+        self.start_watch(path, scope).at(FileOperation::Watch, path)
     }
 
     fn start_watch(&self, path: &RootedPath, scope: WatchScope) -> Result<FileWatcher, FileErrorCause> {
@@ -146,7 +147,7 @@ impl FileWatcher {
     /// Errors of reading events or of watching new directories.
     pub fn read(&mut self, root: &RootDirectory) -> Result<(Vec<FileChange>, bool), Error> {
         let mut changes = Vec::new();
-        let more = self.drain(root, &mut changes).at("watch", &RootedPath::root())?;
+        let more = self.drain(root, &mut changes).at(FileOperation::Watch, &RootedPath::root())?;
         Ok((changes, more))
     }
 

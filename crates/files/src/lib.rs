@@ -39,7 +39,7 @@ pub use append_file::AppendFile;
 pub use atomic_file::{AtomicFile, CreateOptions, Durability, IfExists, WriteOutcome};
 pub use entry_metadata::{EntryMetadata, EntryType, LinkHandling};
 pub use entry_page::{ENTRIES_MAX, EntryPage, FileEntry};
-pub use error::{Error, FileErrorCause};
+pub use error::{Error, FileErrorCause, FileOperation};
 pub use file_watcher::{FileChange, FileWatcher, WATCHED_MAX, WatchScope};
 pub use mkdir::ParentDirectories;
 pub use open_directory::{DirEntry, OpenDirectory};

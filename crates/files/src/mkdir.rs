@@ -6,7 +6,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, RootDirectory, RootedPath,
+    Error, FileErrorCause, FileOperation, RootDirectory, RootedPath,
     error::ErrorContext,
     root_directory::{DIRECTORY, EntryLocation},
 };
@@ -32,7 +32,7 @@ impl RootDirectory {
             ParentDirectories::Create => self.mkdir_all(&absolute).map(|made| !made.is_empty()),
             ParentDirectories::Require => self.mkdir_one(&absolute),
         }
-        .at("make the directory", path)
+        .at(FileOperation::MakeDirectory, path)
     }
 
     /// Creates the absolute path `path` and missing directories above it. Returns the created ones, outermost first.

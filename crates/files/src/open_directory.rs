@@ -12,7 +12,7 @@ use rustix::{
 };
 
 use crate::{
-    EntryMetadata, EntryType, Error, FileErrorCause, LinkHandling, RootDirectory, RootedPath,
+    EntryMetadata, EntryType, Error, FileErrorCause, FileOperation, LinkHandling, RootDirectory, RootedPath,
     error::ErrorContext,
 };
 
@@ -42,8 +42,8 @@ impl RootDirectory {
         if links == LinkHandling::Keep {
             flags |= OFlags::NOFOLLOW;
         }
-        let handle = self.open_at(&self.absolute(path), flags).at("list", path)?;
-        Ok(OpenDirectory { dir: Dir::new(handle).at("list", path)?, path: path.clone() })
+        let handle = self.open_at(&self.absolute(path), flags).at(FileOperation::List, path)?;
+        Ok(OpenDirectory { dir: Dir::new(handle).at(FileOperation::List, path)?, path: path.clone() })
     }
 }
 
@@ -53,7 +53,7 @@ impl OpenDirectory {
     /// # Errors
     /// Errors of reading the directory.
     pub fn names(&mut self, most: usize) -> Result<(Vec<DirEntry>, bool), Error> {
-        self.read_names(most).at("list", &self.path)
+        self.read_names(most).at(FileOperation::List, &self.path)
     }
 
     fn read_names(&mut self, most: usize) -> Result<(Vec<DirEntry>, bool), Errno> {
@@ -89,7 +89,7 @@ impl OpenDirectory {
     /// # Errors
     /// [`FileErrorCause::NotAFile`] for anything else.
     pub fn open_read(&self, name: &OsStr) -> Result<(File, EntryMetadata), Error> {
-        self.open_regular(name).at("read", &self.path)
+        self.open_regular(name).at(FileOperation::Read, &self.path)
     }
 
     fn open_regular(&self, name: &OsStr) -> Result<(File, EntryMetadata), FileErrorCause> {

@@ -5,7 +5,8 @@ use std::fs::File;
 use rustix::fs::OFlags;
 
 use crate::{
-    EntryMetadata, EntryType, Error, FileErrorCause, RootDirectory, RootedPath, error::ErrorContext,
+    EntryMetadata, EntryType, Error, FileErrorCause, FileOperation, RootDirectory, RootedPath,
+    error::ErrorContext,
 };
 
 impl RootDirectory {
@@ -14,7 +15,7 @@ impl RootDirectory {
     /// # Errors
     /// [`FileErrorCause::IsADirectory`], and [`FileErrorCause::NotAFile`] for pipes, sockets and devices, which could block or never end.
     pub fn open_read(&self, path: &RootedPath) -> Result<(File, EntryMetadata), Error> {
-        self.open_regular(&self.absolute(path)).at("read", path)
+        self.open_regular(&self.absolute(path)).at(FileOperation::Read, path)
     }
 
     fn open_regular(&self, path: &RootedPath) -> Result<(File, EntryMetadata), FileErrorCause> {

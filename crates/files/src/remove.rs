@@ -14,7 +14,8 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, RootDirectory, RootedPath, error::ErrorContext, root_directory::open_child,
+    Error, FileErrorCause, FileOperation, RootDirectory, RootedPath, error::ErrorContext,
+    root_directory::open_child,
 };
 
 /// The number of levels that keep their handle while the walk is below them. From deeper levels the walk returns through
@@ -71,7 +72,7 @@ impl RootDirectory {
                 }
                 cause => cause,
             })
-            .at("remove", path)
+            .at(FileOperation::Remove, path)
     }
 }
 

@@ -11,7 +11,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, FileErrorCause, IfExists, RootDirectory, RootedPath, copy,
+    Error, FileErrorCause, FileOperation, IfExists, RootDirectory, RootedPath, copy,
     error::ErrorContext,
     remove::{FileId, remove_tree},
     root_directory::{DIRECTORY, EntryLocation, open_child},
@@ -27,17 +27,18 @@ impl RootDirectory {
     /// The error names `to` unless the cause lies with `from`. [`FileErrorCause::IntoItself`], [`FileErrorCause::NotEmpty`] when `to` is a directory
     /// with entries, [`FileErrorCause::AlreadyExists`] with [`IfExists::Refuse`].
     pub fn rename(&self, from: &RootedPath, to: &RootedPath, existing: IfExists) -> Result<(), Error> {
-        let source = self.locate(&self.absolute(from)).at("move", from)?;
-        let stat = fs::statat(&source.dir, &source.name, AtFlags::SYMLINK_NOFOLLOW).at("move", from)?;
-        let target = self.locate(&self.absolute(to)).at("move to", to)?;
+        let source = self.locate(&self.absolute(from)).at(FileOperation::Move, from)?;
+        let stat =
+            fs::statat(&source.dir, &source.name, AtFlags::SYMLINK_NOFOLLOW).at(FileOperation::Move, from)?;
+        let target = self.locate(&self.absolute(to)).at(FileOperation::MoveTo, to)?;
         match rename_into_place(&source.dir, &source.name, &target.dir, &target.name, existing) {
-            Err(Errno::XDEV) => move_across(&source, &target, existing).at("move to", to),
+            Err(Errno::XDEV) => move_across(&source, &target, existing).at(FileOperation::MoveTo, to),
             Err(Errno::INVAL)
                 if is_inside(&target.dir, FileId { device: stat.st_dev, inode: stat.st_ino }) =>
             {
-                Err(Error::new("move", from, FileErrorCause::IntoItself))
+                Err(Error::new(FileOperation::Move, from, FileErrorCause::IntoItself))
             }
-            result => result.at("move to", to),
+            result => result.at(FileOperation::MoveTo, to),
         }
     }
 }

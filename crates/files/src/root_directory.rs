@@ -14,7 +14,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{Error, FileErrorCause, RootedPath, error::ErrorContext};
+use crate::{Error, FileErrorCause, FileOperation, RootedPath, error::ErrorContext};
 
 /// Flags for a handle that refers to a directory without opening it for reading, as the base of `…at` calls.
 pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
@@ -59,12 +59,14 @@ impl RootDirectory {
     /// opening `dir`.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let shown = RootedPath::parse(dir)?;
-        let handle =
-            fs::openat(CWD, dir, DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &shown)?;
+        let handle = fs::openat(CWD, dir, DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .at(FileOperation::OpenTree, &shown)?;
         let root = Self { handle, base: RootedPath::root(), resolver: PathResolver::Confined };
-        match root.probe_resolver().at("open the tree", &shown)? {
+        match root.probe_resolver().at(FileOperation::OpenTree, &shown)? {
             PathResolver::Confined | PathResolver::Beneath => Ok(root),
-            PathResolver::Plain => Err(Error::new("open the tree", &shown, FileErrorCause::Unsupported)),
+            PathResolver::Plain => {
+                Err(Error::new(FileOperation::OpenTree, &shown, FileErrorCause::Unsupported))
+            }
         }
     }
 
@@ -83,10 +85,10 @@ impl RootDirectory {
     /// Errors of opening `/`.
     pub fn open_filesystem() -> Result<Self, Error> {
         let slash = RootedPath::root();
-        let handle =
-            fs::openat(CWD, "/", DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &slash)?;
+        let handle = fs::openat(CWD, "/", DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .at(FileOperation::OpenTree, &slash)?;
         let root = Self { handle, base: slash.clone(), resolver: PathResolver::Confined };
-        let resolver = root.probe_resolver().at("open the tree", &slash)?;
+        let resolver = root.probe_resolver().at(FileOperation::OpenTree, &slash)?;
         Ok(Self { resolver, ..root })
     }
 

@@ -7,7 +7,7 @@ use std::{
     str::FromStr,
 };
 
-use crate::{Error, FileErrorCause};
+use crate::{Error, FileErrorCause, FileOperation};
 
 /// The maximum length of a path in bytes. The kernel accepts no longer ones.
 pub const PATH_BYTES_MAX: usize = 4096;
@@ -33,7 +33,11 @@ impl RootedPath {
             _ => return Ok(Self(path.to_owned())),
         };
         let shown = String::from_utf8_lossy(path.as_bytes()).chars().take(200).collect();
-        Err(Error { operation: "use the path", path: shown, cause: FileErrorCause::InvalidPath { reason } })
+        Err(Error {
+            operation: FileOperation::UsePath,
+            path: shown,
+            cause: FileErrorCause::InvalidPath { reason },
+        })
     }
 
     /// The root of the tree.

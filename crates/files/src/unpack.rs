@@ -17,7 +17,7 @@ use tar::EntryType;
 pub use error::{Error, MemberRefusal};
 
 use crate::{
-    CHUNK_BYTES, ENTRIES_MAX, RootDirectory, RootedPath,
+    CHUNK_BYTES, ENTRIES_MAX, FileOperation, RootDirectory, RootedPath,
     error::ErrorContext,
     root_directory::DIRECTORY,
     tar_reader::{TarMember, TarReader},
@@ -71,7 +71,7 @@ impl RootDirectory {
         limits: &UnpackLimits,
     ) -> Result<UnpackSummary, Error> {
         let absolute = self.absolute(dest);
-        let made = self.mkdir_all(&absolute).at("unpack into", dest)?;
+        let made = self.mkdir_all(&absolute).at(FileOperation::UnpackInto, dest)?;
         let result = self.unpack_into(reader, dest, &absolute, limits);
         if result.is_err() {
             self.remove_created(&made);
@@ -86,7 +86,7 @@ impl RootDirectory {
         absolute: &RootedPath,
         limits: &UnpackLimits,
     ) -> Result<UnpackSummary, Error> {
-        let handle = self.open_at(absolute, DIRECTORY).at("unpack into", dest)?;
+        let handle = self.open_at(absolute, DIRECTORY).at(FileOperation::UnpackInto, dest)?;
         let stage = StagingDirectory::new(handle, dest)?;
         let mut unpacking = UnpackRun { stage, done: UnpackSummary::default(), buffer: vec![0; CHUNK_BYTES] };
         let mut archive = TarReader::new(maybe_gzip::MaybeGzip::new(reader)?, limits.bytes);

@@ -59,11 +59,11 @@ impl Audit {
     /// Somebody asks for something.
     pub(crate) fn begin(&self, request: &Request, asked: &Asked) -> Pending {
         let entry = AuditEntry {
-            at: Timestamp::now(),
+            received_at: Timestamp::now(),
             user: None,
             token: None,
             peer: request.extensions().get().map(|PeerAddress(address)| address.ip().to_canonical()),
-            verb: asked.verb.name.to_owned(),
+            action: asked.verb.name.to_owned(),
             runtime: asked.runtime.clone(),
             worker: asked.worker.clone(),
             method: request.method().to_string(),
@@ -77,11 +77,11 @@ impl Audit {
     /// A peer of the relay broke a rule: what its WebSocket was closed with, and why.
     pub(crate) fn violation(&self, path: &str, peer: Option<PeerAddress>, code: u16, why: &str) {
         let entry = AuditEntry {
-            at: Timestamp::now(),
+            received_at: Timestamp::now(),
             user: None,
             token: None,
             peer: peer.map(|PeerAddress(address)| address.ip().to_canonical()),
-            verb: VIOLATION.to_owned(),
+            action: VIOLATION.to_owned(),
             runtime: None,
             worker: None,
             method: "GET".to_owned(),
@@ -136,7 +136,7 @@ impl Audit {
         let frame = serde_json::to_vec(&entry).unwrap_or_default();
         let appended = self.journal.append(FrameBuffer::one(frame)).await;
         if let Err(error) = &appended {
-            error!(error = %ErrorChain(error), verb = entry.verb, "could not write an audit entry");
+            error!(error = %ErrorChain(error), verb = entry.action, "could not write an audit entry");
         }
         appended.map(drop)
     }

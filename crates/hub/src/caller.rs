@@ -31,7 +31,7 @@ pub(crate) struct Rights {
 impl Rights {
     /// Whether they manage users, tokens and runtimes. A token with a scope does not.
     pub(crate) fn is_admin(&self) -> bool {
-        self.user.admin && self.token.scope.is_none()
+        self.user.is_admin && self.token.scope.is_none()
     }
 
     /// What they may do in a workspace: what the user may, as far as the token goes.

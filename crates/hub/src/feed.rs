@@ -333,9 +333,7 @@ impl Feed {
 
     /// Nothing more comes: those who watch read what there is.
     pub(crate) fn seal(&self) {
-        // Another writer takes the place of the one whose end seals the ring.
-        let (nobody, _) = RingJournal::new(BACKLOG);
-        self.now.lock().writer = nobody;
+        self.now.lock().writer.seal();
     }
 }
 

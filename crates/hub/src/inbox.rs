@@ -75,10 +75,10 @@ impl Inbox {
         });
         let answers = join_all(asked).await;
         let policy = self.0.policies.now();
-        let (mut items, mut unavailable) = (Vec::new(), Vec::new());
+        let (mut items, mut unavailable_runtimes) = (Vec::new(), Vec::new());
         for (runtime_id, workspace, list) in answers {
             let Some(list) = list else {
-                unavailable.push(runtime_id);
+                unavailable_runtimes.push(runtime_id);
                 continue;
             };
             let sight = rights.sight(&*policy, &workspace, &runtime_id);
@@ -90,7 +90,7 @@ impl Inbox {
         };
         items.extend(self.0.board.ours(sight));
         oldest_first(&mut items);
-        Waiting { items, unavailable, next_cursor: None }
+        Waiting { items, unavailable_runtimes, next_cursor: None }
     }
 
     /// Something waits in the hub itself, for a runtime of a workspace.

@@ -39,6 +39,7 @@ mod seldom;
 mod session_cookie;
 mod standing;
 mod start;
+mod state_file;
 mod verb;
 mod viewer;
 mod watch;

@@ -5,7 +5,6 @@ mod state;
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use parking_lot::Mutex;
 use protocol::{
     TokenId, TokenName, UserName,
     people::{AccessToken, CreateTokenRequest, UpdateUserRequest, User},
@@ -14,8 +13,8 @@ use tokio::sync::watch;
 
 use crate::{
     caller::Rights,
-    json_file,
     secret::{NewToken, digest},
+    state_file::StateFile,
 };
 pub(crate) use state::State;
 
@@ -27,14 +26,7 @@ pub(crate) const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The users and their tokens. A clone is the same ones.
 #[derive(Clone)]
-pub(crate) struct People(Arc<Inner>);
-
-struct Inner {
-    path: PathBuf,
-    /// One change at a time. It is written while everybody goes on with what was before.
-    changing: Mutex<()>,
-    state: watch::Sender<Arc<State>>,
-}
+pub(crate) struct People(StateFile<State>);
 
 /// Why something cannot be done to users or tokens.
 #[derive(Debug, thiserror::Error)]
@@ -60,14 +52,8 @@ pub(crate) enum Error {
 impl People {
     /// Reads the file. If nobody has a token to manage the hub with, as the first time, one is made, which is shown once.
     pub(crate) fn open(path: PathBuf) -> io::Result<(Self, Option<NewToken>)> {
-        let state = State::from_kept(json_file::read(&path)?);
-        let lost = !state.can_be_managed(Timestamp::now());
-        let people = Self(Arc::new(Inner {
-            path,
-            changing: Mutex::new(()),
-            state: watch::Sender::new(Arc::new(state)),
-        }));
-        if !lost {
+        let people = Self(StateFile::open(path)?);
+        if people.now().can_be_managed(Timestamp::now()) {
             return Ok((people, None));
         }
         let new = NewToken::mint(PREFIX)?;
@@ -89,7 +75,7 @@ impl People {
 
     /// What there is now, and word of each change.
     pub(crate) fn follow(&self) -> watch::Receiver<Arc<State>> {
-        self.0.state.subscribe()
+        self.0.follow()
     }
 
     /// Every user, by name.
@@ -147,18 +133,12 @@ impl People {
     }
 
     fn now(&self) -> Arc<State> {
-        self.0.state.borrow().clone()
+        self.0.now()
     }
 
     /// Changes something once that is written down; nothing if it cannot be.
     fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> Result<T, Error>) -> Result<T, Error> {
-        let _one = self.0.changing.lock();
-        let (mut next, now) = (State::clone(&self.now()), Timestamp::now());
-        next.sweep(now);
-        let done = change(&mut next, now)?;
-        json_file::write(&self.0.path, &next.to_kept()).map_err(Error::File)?;
-        self.0.state.send_replace(Arc::new(next));
-        Ok(done)
+        self.0.change(Error::File, change)
     }
 }
 

@@ -212,14 +212,14 @@ impl Relay {
             environments: environments
                 .map(|environment| EnvironmentStatus {
                     environment: self.view(&environment),
-                    pending: environment.pending() as u64,
+                    pending_requests: environment.pending() as u64,
                 })
                 .collect(),
-            audit: self.ledger.head(),
+            audit_head: self.ledger.head(),
             policy_version: state.version(),
             disabled_workspaces: state.workspaces_off().cloned().collect(),
             waits: self.approvals.list(),
-            remembered: state.remembered().map(|approved| (**approved).clone()).collect(),
+            remembered_approvals: state.remembered().map(|approved| (**approved).clone()).collect(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The routes, one file per resource.
 
 pub(crate) mod audit;
+mod audit_query;
 pub(crate) mod devices;
 pub(crate) mod forward;
 pub(crate) mod grants;

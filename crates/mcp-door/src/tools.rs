@@ -130,5 +130,5 @@ fn schema_of<T: JsonSchema, F>(_: fn(Environment, T, Progress) -> F) -> Map<Stri
 }
 
 fn invalid(message: impl Into<String>) -> Error {
-    Error::Relay(protocol::relay::RelayError::new(protocol::relay::Code::InvalidRequest, message))
+    Error::Relay(protocol::relay::RelayError::new(protocol::relay::RelayErrorCode::InvalidRequest, message))
 }

@@ -33,7 +33,8 @@ pub struct AuditRecord {
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// When the hub received the request.
-    pub at: Timestamp,
+    #[serde(alias = "at")]
+    pub received_at: Timestamp,
     /// The user; `null` if not authenticated.
     pub user: Option<UserName>,
     /// The token; `null` if there was no valid one.
@@ -41,7 +42,8 @@ pub struct AuditEntry {
     /// The address of the client.
     pub peer: Option<IpAddr>,
     /// The action, such as `sessions.send`.
-    pub verb: String,
+    #[serde(alias = "verb")]
+    pub action: String,
     /// The runtime, if the request was for one.
     pub runtime: Option<RuntimeId>,
     /// The session, if the request was for one.

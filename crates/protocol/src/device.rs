@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::relay::{ClientId, Code, Family, Root, RootId, RootMode, Sha256, VirtualPath};
+use crate::relay::{ClientId, Family, RelayErrorCode, Root, RootId, RootMode, Sha256, VirtualPath};
 
 /// A command of the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,11 +171,12 @@ pub struct RunningRequest {
 #[serde(rename_all = "camelCase")]
 pub struct RecentError {
     /// When it failed.
-    pub at: Timestamp,
+    #[serde(alias = "at")]
+    pub failed_at: Timestamp,
     /// The method.
     pub method: String,
     /// The error code.
-    pub code: Code,
+    pub code: RelayErrorCode,
     /// The error message.
     pub message: String,
 }

@@ -12,7 +12,8 @@ pub struct WaitInbox {
     /// Every open wait, oldest first.
     pub items: Vec<InboxWait>,
     /// The runtimes that did not report their waits in time.
-    pub unavailable: Vec<RuntimeId>,
+    #[serde(alias = "unavailable")]
+    pub unavailable_runtimes: Vec<RuntimeId>,
     /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
@@ -37,7 +38,8 @@ pub enum InboxEvent {
         /// The waits.
         waits: Vec<InboxWait>,
         /// The runtimes whose waits are not known.
-        unavailable: Vec<RuntimeId>,
+        #[serde(alias = "unavailable")]
+        unavailable_runtimes: Vec<RuntimeId>,
     },
     /// A wait was opened.
     Opened {

@@ -28,8 +28,8 @@ pub struct Message {
     pub parent_tool_call_id: Option<String>,
     /// Set in events about a message that is older than those in a snapshot. A client that started from a snapshot does not
     /// have the message, and must not append it as a new one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub earlier: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", alias = "earlier")]
+    pub older_than_snapshot: bool,
     /// Its parts, in order.
     pub parts: Vec<MessagePart>,
 }
@@ -44,7 +44,7 @@ impl Message {
             author: None,
             turn_id: None,
             parent_tool_call_id: None,
-            earlier: false,
+            older_than_snapshot: false,
             parts,
         }
     }

@@ -25,7 +25,8 @@ pub struct User {
     /// The name.
     pub name: UserName,
     /// Whether the user manages users, tokens and runtimes.
-    pub admin: bool,
+    #[serde(alias = "admin")]
+    pub is_admin: bool,
     /// The role in workspaces that `roles` does not name, including future ones; `null` for no access.
     #[serde(alias = "everywhere")]
     pub default_role: Option<Role>,
@@ -49,8 +50,8 @@ pub struct CreateUserRequest {
     /// The name.
     pub name: UserName,
     /// Whether the user manages users, tokens and runtimes.
-    #[serde(default)]
-    pub admin: bool,
+    #[serde(default, alias = "admin")]
+    pub is_admin: bool,
     /// The role in workspaces that `roles` does not name, including future ones.
     #[serde(default, alias = "everywhere")]
     pub default_role: Option<Role>,
@@ -64,8 +65,8 @@ pub struct CreateUserRequest {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateUserRequest {
     /// Whether the user manages users, tokens and runtimes.
-    #[serde(default)]
-    pub admin: bool,
+    #[serde(default, alias = "admin")]
+    pub is_admin: bool,
     /// The role in workspaces that `roles` does not name, including future ones.
     #[serde(default, alias = "everywhere")]
     pub default_role: Option<Role>,

@@ -94,7 +94,8 @@ pub struct ProcessExit {
     /// The signal that ended it, if any.
     pub signal: Option<i32>,
     /// When the daemon observed the end.
-    pub at: Timestamp,
+    #[serde(alias = "at")]
+    pub exited_at: Timestamp,
 }
 
 /// The response of `GET /v1/processes/{id}/logs`.
@@ -128,7 +129,8 @@ pub struct ProcessLogEntry {
     /// The stream that it was written to.
     pub stream: OutputStream,
     /// When the daemon read it.
-    pub at: Timestamp,
+    #[serde(alias = "at")]
+    pub logged_at: Timestamp,
     /// The text. Invalid UTF-8 is replaced; a character that was split over two pieces is in the later one.
     pub text: String,
 }
@@ -213,6 +215,7 @@ pub enum TerminalEvent {
         /// The signal that ended it, if any.
         signal: Option<i32>,
         /// When the daemon observed the end.
-        at: Timestamp,
+        #[serde(alias = "at")]
+        exited_at: Timestamp,
     },
 }

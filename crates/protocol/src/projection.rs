@@ -55,8 +55,8 @@ impl SessionProjection {
         let SessionSnapshot { seq, session, waits, inputs, .. } = &mut self.snapshot;
         session.newest_seq = *seq;
         session.updated_at = time;
-        session.waits = waits.len() as u64;
-        session.queued = inputs.len() as u64;
+        session.open_waits = waits.len() as u64;
+        session.queued_inputs = inputs.len() as u64;
     }
 
     fn apply_to_session(&mut self, event: &Event, time: Timestamp) {
@@ -128,18 +128,18 @@ impl SessionProjection {
         }
     }
 
-    fn open_wait(&mut self, id: WaitId, turn_id: Option<TurnId>, ask: WaitRequest, time: Timestamp) {
+    fn open_wait(&mut self, id: WaitId, turn_id: Option<TurnId>, request: WaitRequest, time: Timestamp) {
         let session_id = self.snapshot.session.id.clone();
         self.snapshot.waits.retain(|wait| wait.id != id);
         self.snapshot.waits.push(Wait {
             id,
             session_id,
             turn_id,
-            ask,
+            request,
             opened_at: time,
             expires_at: None,
-            default: WaitDefault::Reject,
-            settled: None,
+            default_answer: WaitDefault::Reject,
+            settlement: None,
         });
     }
 }

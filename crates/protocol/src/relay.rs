@@ -19,12 +19,12 @@ mod frame;
 mod grant;
 mod hello;
 mod ids;
-mod json;
 pub mod method;
 mod packet;
 mod parse_error;
 mod ping_frame;
 mod policy;
+mod raw_json;
 mod relay_path;
 mod request;
 pub mod resource;
@@ -42,7 +42,7 @@ pub use capability::{
     BasicCapability, ComputerCapability, DeviceCapabilities, FileCapability, OfferedRoot, ShellCapability,
     StreamWindow, ToolCapability,
 };
-pub use error::{Code, RelayError};
+pub use error::{RelayError, RelayErrorCode};
 pub use event::{
     Availability, CapabilityUpdated, EventFrame, ProviderPauseChanged, RelayEvent, ResourceUpdated,
     StreamCredit,
@@ -52,11 +52,11 @@ pub use frame::{Frame, MalformedFrame};
 pub use grant::{CapabilityGrant, CommandNetwork, Grant, RequestLimits, ShellGrant};
 pub use hello::{DeviceOffer, Hello, InvalidHello, ROOTS_MAX};
 pub use ids::{ClientId, RootId, Sha256, ToolName};
-pub use json::Json;
 pub use method::{ConnectionSide, METHODS, MethodAccess, MethodInfo, RelayMethod};
 pub use packet::{BINARY_READ, Packet};
 pub use ping_frame::PingFrame;
 pub use policy::{ApprovalPolicy, ToolRisk};
+pub use raw_json::RawJson;
 pub use relay_path::{InvalidPath, PATH_MAX, RelayPath};
 pub use request::{CancelFrame, RelayContext, Request};
 pub use response::{Encoding, Response, StreamFrame};

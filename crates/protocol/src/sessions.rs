@@ -219,9 +219,11 @@ pub struct Session {
     /// The running turn.
     pub turn_id: Option<TurnId>,
     /// The number of queued inputs.
-    pub queued: u64,
+    #[serde(alias = "queued")]
+    pub queued_inputs: u64,
     /// The number of open waits.
-    pub waits: u64,
+    #[serde(alias = "waits")]
+    pub open_waits: u64,
     /// The usage of all turns together.
     pub usage: TokenUsage,
     /// The last error, if the last turn ended with one.

@@ -81,7 +81,7 @@ impl Transcript {
     fn merge_message(&mut self, new: &Message) -> Option<usize> {
         let Some(&index) = self.index_by_id.get(&new.id) else {
             // The message precedes those that we have, so appending it would put it in the wrong place.
-            if new.earlier {
+            if new.older_than_snapshot {
                 return None;
             }
             self.index_by_id.insert(new.id.clone(), self.messages.len());

@@ -28,18 +28,21 @@ pub struct Wait {
     /// The turn.
     pub turn_id: Option<TurnId>,
     /// The question or permission.
-    pub ask: WaitRequest,
+    #[serde(alias = "ask")]
+    pub request: WaitRequest,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When it expires; `null` if never.
     pub expires_at: Option<Timestamp>,
-    /// The outcome if the wait expires.
-    pub default: WaitDefault,
+    /// The answer that is assumed if the wait expires.
+    #[serde(alias = "default")]
+    pub default_answer: WaitDefault,
     /// How it was settled; `null` while it is open.
-    pub settled: Option<WaitSettlement>,
+    #[serde(alias = "settled")]
+    pub settlement: Option<WaitSettlement>,
 }
 
-/// The outcome if the wait expires.
+/// The answer that is assumed if a wait expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitDefault {
@@ -56,7 +59,8 @@ pub struct WaitSettlement {
     /// The author of the answer; `null` if there was none.
     pub author: Option<Author>,
     /// When it was settled.
-    pub at: Timestamp,
+    #[serde(alias = "at")]
+    pub settled_at: Timestamp,
 }
 
 /// A change in the open waits of a daemon.
@@ -147,7 +151,8 @@ pub struct PermissionRequest {
     /// The arguments of the tool.
     pub input: Value,
     /// The calls that the answer `always` would allow, for people; empty if unknown.
-    pub always: Vec<String>,
+    #[serde(alias = "always")]
+    pub always_allows: Vec<String>,
 }
 
 /// An answer to a permission.
@@ -205,9 +210,11 @@ pub struct QuestionItem {
     /// The options.
     pub options: Vec<QuestionOption>,
     /// Whether several options may be chosen.
-    pub multiple: bool,
+    #[serde(alias = "multiple")]
+    pub allows_multiple: bool,
     /// Whether free text is accepted as an answer.
-    pub custom: bool,
+    #[serde(alias = "custom")]
+    pub allows_custom: bool,
 }
 
 /// An option of a question.

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use protocol::relay::{Json, RelayContext};
+use protocol::relay::{RawJson, RelayContext};
 
 /// A request before it is made.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub(crate) method: String,
-    pub(crate) params: Json,
+    pub(crate) params: RawJson,
     pub(crate) context: Option<RelayContext>,
     pub(crate) timeout: Option<Duration>,
 }
 
 impl Ask {
     /// A request of a method.
-    pub fn new(method: impl Into<String>, params: Json) -> Self {
+    pub fn new(method: impl Into<String>, params: RawJson) -> Self {
         Self { method: method.into(), params, context: None, timeout: None }
     }
 
@@ -39,7 +39,7 @@ impl Ask {
     }
 
     /// With what it is asked, for what, and how long it may take, for whoever answers in place of a connection.
-    pub fn into_parts(self) -> (String, Json, Option<RelayContext>, Option<Duration>) {
+    pub fn into_parts(self) -> (String, RawJson, Option<RelayContext>, Option<Duration>) {
         (self.method, self.params, self.context, self.timeout)
     }
 }

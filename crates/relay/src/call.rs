@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures_util::{Stream, StreamExt, stream};
-use protocol::relay::{Json, RelayError, StreamFrame};
+use protocol::relay::{RawJson, RelayError, StreamFrame};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -58,14 +58,14 @@ pub enum Part {
     /// Something on the way, in the order in which it was sent.
     Stream(StreamFrame),
     /// What came of it; nothing follows.
-    Outcome(Result<Json, RelayError>),
+    Outcome(Result<RawJson, RelayError>),
 }
 
 /// A part with what it counts.
 #[derive(Debug)]
 pub(crate) enum Heard {
     Stream { frame: StreamFrame, charge: u64, _weight: Weight },
-    Outcome(Result<Json, RelayError>),
+    Outcome(Result<RawJson, RelayError>),
 }
 
 impl Call {
@@ -112,7 +112,7 @@ impl Call {
     ///
     /// # Errors
     /// What the other side, or this one, says of why nothing comes of it.
-    pub async fn outcome(mut self) -> Result<Json, RelayError> {
+    pub async fn outcome(mut self) -> Result<RawJson, RelayError> {
         loop {
             match self.next().await {
                 Some(Part::Stream(_)) => {}

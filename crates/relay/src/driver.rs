@@ -12,7 +12,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use protocol::relay::{Json, RelayError};
+use protocol::relay::{RawJson, RelayError};
 use serde_json::{Map, Value};
 use tokio::{
     sync::{mpsc, watch},
@@ -49,7 +49,7 @@ pub(crate) enum Message {
     /// A part of a stream is to be sent.
     Stream { key: u64, queued: Queued },
     /// Something came of a request of the other side.
-    Done { key: u64, outcome: Result<Json, RelayError> },
+    Done { key: u64, outcome: Result<RawJson, RelayError> },
     /// A device is accepted, or not.
     Accept(Result<Map<String, Value>, Refused>),
 }
@@ -60,7 +60,7 @@ pub(crate) struct Driver<T> {
     shared: Shared,
     door: mpsc::Sender<Message>,
     inbox: mpsc::Receiver<Message>,
-    accept: watch::Sender<Option<Json>>,
+    accept: watch::Sender<Option<RawJson>>,
     stage: Stage,
     /// What the other side takes; nothing before it is known.
     theirs: Takes,
@@ -79,7 +79,7 @@ impl<T: Transport> Driver<T> {
         shared: Shared,
         door: mpsc::Sender<Message>,
         inbox: mpsc::Receiver<Message>,
-        accept: watch::Sender<Option<Json>>,
+        accept: watch::Sender<Option<RawJson>>,
     ) -> Self {
         Self {
             wire: Wire::new(transport),

@@ -10,7 +10,9 @@ mod tools;
 
 use std::{sync::Arc, time::Duration};
 
-use protocol::relay::{Binding, Code, EventFrame, Json, RelayContext, RelayError, RelayEvent, RelayMethod};
+use protocol::relay::{
+    Binding, EventFrame, RawJson, RelayContext, RelayError, RelayErrorCode, RelayEvent, RelayMethod,
+};
 
 pub use binding::Place;
 pub use error::Error;
@@ -98,12 +100,12 @@ impl Environment {
     async fn start<M: RelayMethod>(&self, params: &M::Params, within: Option<Duration>) -> Call {
         if !self.binding().capabilities.contains(&M::INFO.family) {
             let error = RelayError::new(
-                Code::CapabilityUnavailable,
+                RelayErrorCode::CapabilityUnavailable,
                 "the environment does not include this capability",
             );
             return Call::refused(error.with("capability", M::INFO.family.as_str()));
         }
-        let mut ask = Ask::new(M::INFO.name, Json::from_value(params));
+        let mut ask = Ask::new(M::INFO.name, RawJson::from_value(params));
         if let Some(context) = &self.context {
             ask = ask.context(context.clone());
         }

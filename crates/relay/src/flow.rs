@@ -6,7 +6,7 @@
 //! window was read; so that a large message does not wait for ever, one larger than that counts as half of the window. If
 //! either side says nothing there is no credit in either direction.
 
-use protocol::relay::{EventFrame, Frame, Json};
+use protocol::relay::{EventFrame, Frame, RawJson};
 use serde::{Deserialize, Serialize};
 
 /// The event that grants more.
@@ -26,7 +26,7 @@ pub(crate) struct Credit {
 
 impl Credit {
     pub(crate) fn frame(&self) -> Frame {
-        Frame::Event(EventFrame { event: CREDIT.into(), payload: Json::from_value(self) })
+        Frame::Event(EventFrame { event: CREDIT.into(), payload: RawJson::from_value(self) })
     }
 }
 

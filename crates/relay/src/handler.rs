@@ -1,7 +1,7 @@
 //! Who answers the other side.
 
 use async_trait::async_trait;
-use protocol::relay::{EventFrame, Hello, Json, RelayError, Request};
+use protocol::relay::{EventFrame, Hello, RawJson, RelayError, Request};
 use serde_json::{Map, Value};
 
 use crate::Reply;
@@ -22,7 +22,7 @@ pub trait Handler: Send + Sync + 'static {
     ///
     /// # Errors
     /// What the other side is to hear.
-    async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError>;
+    async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError>;
 
     /// The other side says that something happened. It must not take long, as nothing else is heard meanwhile.
     fn event(&self, event: EventFrame);

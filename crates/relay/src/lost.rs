@@ -1,6 +1,6 @@
 //! Why a connection ended.
 
-use protocol::relay::{Code, RelayError};
+use protocol::relay::{RelayError, RelayErrorCode};
 
 use crate::limits::REASON_BYTES_MAX;
 
@@ -103,6 +103,6 @@ impl Lost {
 
     /// What a request comes to that was going on.
     pub(crate) fn outcome(&self) -> RelayError {
-        RelayError::new(Code::RelayDisconnected, self.to_string())
+        RelayError::new(RelayErrorCode::RelayDisconnected, self.to_string())
     }
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use protocol::relay::{Code, EventFrame, Frame, Hello, Json, RelayError};
+use protocol::relay::{EventFrame, Frame, Hello, RawJson, RelayError, RelayErrorCode};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, timeout_at},
@@ -30,7 +30,7 @@ pub struct Peer {
     door: mpsc::Sender<Message>,
     shared: Shared,
     keys: Arc<AtomicU64>,
-    accepted: watch::Receiver<Option<Json>>,
+    accepted: watch::Receiver<Option<RawJson>>,
 }
 
 /// Which side of a connection this is.
@@ -109,7 +109,7 @@ impl Peer {
     ///
     /// # Errors
     /// If the connection ended.
-    pub async fn accepted(&self) -> Result<Json, RelayError> {
+    pub async fn accepted(&self) -> Result<RawJson, RelayError> {
         let mut accepted = self.accepted.clone();
         let said = accepted.wait_for(Option::is_some).await.map_err(|_| self.shared.end.outcome())?;
         said.clone().ok_or_else(|| self.shared.end.outcome())
@@ -137,7 +137,7 @@ impl Peer {
     ///
     /// # Errors
     /// If it is too large, the device is not accepted yet, or the connection ended.
-    pub async fn event(&self, event: impl Into<String>, payload: Json) -> Result<(), RelayError> {
+    pub async fn event(&self, event: impl Into<String>, payload: RawJson) -> Result<(), RelayError> {
         if self.accepted.borrow().is_none() {
             return Err(not_accepted());
         }
@@ -195,15 +195,15 @@ impl Peer {
 }
 
 pub(crate) fn timed_out() -> RelayError {
-    RelayError::new(Code::Timeout, "the request timed out")
+    RelayError::new(RelayErrorCode::Timeout, "the request timed out")
 }
 
 pub(crate) fn cancelled() -> RelayError {
-    RelayError::new(Code::Cancelled, "the request was cancelled")
+    RelayError::new(RelayErrorCode::Cancelled, "the request was cancelled")
 }
 
 pub(crate) fn not_accepted() -> RelayError {
-    RelayError::new(Code::RelayDisconnected, "the hub has not accepted this connection yet")
+    RelayError::new(RelayErrorCode::RelayDisconnected, "the hub has not accepted this connection yet")
 }
 
 /// Whether it fits in one message.
@@ -212,6 +212,6 @@ pub(crate) fn fits(actual: usize, limits: &Limits) -> Result<(), RelayError> {
     if actual <= limit {
         return Ok(());
     }
-    let error = RelayError::new(Code::InvalidRequest, "the request is too large for one message");
+    let error = RelayError::new(RelayErrorCode::InvalidRequest, "the request is too large for one message");
     Err(error.with("limit", limit).with("actual", actual))
 }

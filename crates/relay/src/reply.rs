@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use protocol::relay::{Code, Encoding, Frame, Json, RelayError, StreamFrame};
+use protocol::relay::{Encoding, Frame, RawJson, RelayError, RelayErrorCode, StreamFrame};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -58,10 +58,12 @@ pub enum Unsent {
 impl From<Unsent> for RelayError {
     fn from(unsent: Unsent) -> Self {
         match &unsent {
-            Unsent::Cancelled => Self::new(Code::Cancelled, unsent.to_string()),
-            Unsent::TooLarge { actual, limit } => Self::new(Code::ProviderError, unsent.to_string())
-                .with("limit", *limit)
-                .with("actual", *actual),
+            Unsent::Cancelled => Self::new(RelayErrorCode::Cancelled, unsent.to_string()),
+            Unsent::TooLarge { actual, limit } => {
+                Self::new(RelayErrorCode::ProviderError, unsent.to_string())
+                    .with("limit", *limit)
+                    .with("actual", *actual)
+            }
         }
     }
 }
@@ -79,7 +81,7 @@ impl Reply {
     ///
     /// # Errors
     /// If the request was cancelled or it is too large.
-    pub async fn stream(&mut self, event: &str, data: Json) -> Result<(), Unsent> {
+    pub async fn stream(&mut self, event: &str, data: RawJson) -> Result<(), Unsent> {
         self.send(event, data, None).await
     }
 
@@ -89,10 +91,10 @@ impl Reply {
     /// As [`stream`](Self::stream).
     pub async fn bytes(&mut self, event: &str, bytes: &[u8]) -> Result<(), Unsent> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => self.send(event, Json::from_value(&text), None).await,
+            Ok(text) => self.send(event, RawJson::from_value(&text), None).await,
             Err(_) => {
                 let text = BASE64_STANDARD.encode(bytes);
-                self.send(event, Json::from_value(&text), Some(Encoding::Base64)).await
+                self.send(event, RawJson::from_value(&text), Some(Encoding::Base64)).await
             }
         }
     }
@@ -111,7 +113,7 @@ impl Reply {
     }
 
     /// A result as it can be sent.
-    pub(crate) fn need_taken(&self, result: Json) -> Result<Json, RelayError> {
+    pub(crate) fn need_taken(&self, result: RawJson) -> Result<RawJson, RelayError> {
         match result.bytes().is_empty() || self.takes_bytes {
             true => Ok(result),
             false => Err(bytes_not_taken()),
@@ -133,7 +135,7 @@ impl Reply {
         &self.connection
     }
 
-    async fn send(&mut self, event: &str, data: Json, encoding: Option<Encoding>) -> Result<(), Unsent> {
+    async fn send(&mut self, event: &str, data: RawJson, encoding: Option<Encoding>) -> Result<(), Unsent> {
         let (id, seq) = (self.id.clone(), Some(self.seq));
         let text = Frame::Stream(StreamFrame { id, event: event.into(), seq, data, encoding }).write();
         if text.len() > self.frame_bytes_max {
@@ -173,7 +175,7 @@ impl Reply {
 /// What whoever asks for bytes is told where none can be sent.
 pub fn bytes_not_taken() -> RelayError {
     RelayError::new(
-        Code::InvalidRequest,
+        RelayErrorCode::InvalidRequest,
         "binary messages are not possible on this connection; read the file with `encoding: base64`",
     )
     .with("reason", "not_negotiated")

@@ -1,6 +1,6 @@
 //! What a side takes beyond the frames of the protocol: it says so in its hello or its acceptance.
 
-use protocol::relay::{BINARY_READ, DeviceCapabilities, Json, StreamWindow};
+use protocol::relay::{BINARY_READ, DeviceCapabilities, RawJson, StreamWindow};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ impl Takes {
     }
 
     /// What the other side says, when it accepts, that it takes.
-    pub(crate) fn accepted(accepted: &Json) -> Self {
+    pub(crate) fn accepted(accepted: &RawJson) -> Self {
         #[derive(Deserialize)]
         struct Accepted {
             flow: Option<StreamWindow>,

@@ -8,7 +8,7 @@ mod bounds;
 mod names;
 
 use jsonschema::{PatternOptions, Validator};
-use protocol::relay::{Code, RelayError};
+use protocol::relay::{RelayError, RelayErrorCode};
 use serde_json::{Map, Value};
 
 use bounds::Bounds;
@@ -106,14 +106,17 @@ impl ToolSchema {
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), RelayError> {
         let arguments = Value::Object(arguments.clone());
         if !self.bounds.allow(&arguments) {
-            return Err(RelayError::new(Code::InvalidRequest, "the arguments are nested too deeply")
-                .with("pointer", ""));
+            return Err(RelayError::new(
+                RelayErrorCode::InvalidRequest,
+                "the arguments are nested too deeply",
+            )
+            .with("pointer", ""));
         }
         self.validator.validate(&arguments).map_err(|error| {
             let (pointer, reason) = (error.instance_path().as_str(), cut(&error.masked().to_string()));
             let place = if pointer.is_empty() { "themselves".into() } else { format!("at `{pointer}`") };
             let message = format!("the arguments do not match the tool's schema, {place}: {reason}");
-            RelayError::new(Code::InvalidRequest, message).with("pointer", pointer)
+            RelayError::new(RelayErrorCode::InvalidRequest, message).with("pointer", pointer)
         })
     }
 }

@@ -49,7 +49,7 @@ impl OutputPiece {
 
     /// The log entry for this piece, whose number is `seq`.
     pub fn entry(&self, seq: Seq) -> ProcessLogEntry {
-        ProcessLogEntry { seq: seq.get(), stream: self.stream, at: self.at, text: self.text() }
+        ProcessLogEntry { seq: seq.get(), stream: self.stream, logged_at: self.at, text: self.text() }
     }
 
     /// The output as text. Invalid UTF-8 is replaced. A character that arrived in two pieces belongs to the later one.
@@ -109,7 +109,7 @@ impl ProcessEvent {
         match tag {
             FrameTag::Exited => {
                 let mut number = || (frame.get_u8() != 0).then_some(frame.get_i32());
-                Self::Exited(ProcessExit { code: number(), signal: number(), at })
+                Self::Exited(ProcessExit { code: number(), signal: number(), exited_at: at })
             }
             FrameTag::Output { stream, carry, last } => {
                 let carry = usize::from(carry);
@@ -176,7 +176,7 @@ impl LogEncoder {
 
 /// Appends the frame for the exit of the process.
 pub(crate) fn encode_exit(exit: &ProcessExit, out: &mut BytesMut) {
-    encode_head(FrameTag::Exited, exit.at, EXIT_BYTES, out);
+    encode_head(FrameTag::Exited, exit.exited_at, EXIT_BYTES, out);
     for number in [exit.code, exit.signal] {
         out.put_u8(u8::from(number.is_some()));
         out.put_i32(number.unwrap_or_default());

@@ -37,7 +37,7 @@ impl LogRecorder {
             }
         }
         let exit = self.entry.control.wait().await;
-        self.finish(ProcessExit { code: exit.code, signal: exit.signal, at: Timestamp::now() });
+        self.finish(ProcessExit { code: exit.code, signal: exit.signal, exited_at: Timestamp::now() });
     }
 
     fn record(&mut self, stream: OutputStream, bytes: &[u8]) {
@@ -56,7 +56,7 @@ impl LogRecorder {
             if encoder.has_carry(stream) {
                 let mut batch = journal.batch();
                 batch.push(|_, out| {
-                    encoder.encode_carry(stream, exit.at, out);
+                    encoder.encode_carry(stream, exit.exited_at, out);
                 });
                 batch.append();
             }

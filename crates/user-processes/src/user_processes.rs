@@ -231,8 +231,11 @@ impl Inner {
     fn evict_exited(&self) {
         let mut evicted = Vec::new();
         let mut table = self.table.lock();
-        let mut ended: Vec<_> =
-            table.entries.values().filter_map(|entry| Some((entry.exit.get()?.at, entry.id))).collect();
+        let mut ended: Vec<_> = table
+            .entries
+            .values()
+            .filter_map(|entry| Some((entry.exit.get()?.exited_at, entry.id)))
+            .collect();
         ended.sort_unstable();
         let excess = ended.len().saturating_sub(self.config.limits.exited);
         for (_, id) in ended.into_iter().take(excess) {

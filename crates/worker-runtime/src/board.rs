@@ -151,8 +151,9 @@ impl Waiting {
 
 /// A wait of a session that is no longer there.
 fn gone(wait: Wait) -> Wait {
-    let settled = WaitSettlement { outcome: withdrawn(&wait.ask), author: None, at: Timestamp::now() };
-    Wait { settled: Some(settled), ..wait }
+    let settled =
+        WaitSettlement { outcome: withdrawn(&wait.request), author: None, settled_at: Timestamp::now() };
+    Wait { settlement: Some(settled), ..wait }
 }
 
 fn json(event: &WaitEvent) -> Bytes {

@@ -56,7 +56,7 @@ impl Log {
         // Who opens the session has the last ones only, and could not take it.
         self.events = FOLD_EVENTS;
         if let Event::Message(message) = event {
-            message.earlier = true;
+            message.older_than_snapshot = true;
         }
     }
 

@@ -365,7 +365,7 @@ impl Sessions {
         let entries = self.inner.shelf.get().map(Shelf::entries).unwrap_or_default();
         let now = |shared: &Arc<Shared>| {
             let view = shared.view.read();
-            (view.state, view.waits)
+            (view.state, view.open_waits)
         };
         metrics::register_now(registry, entries.iter().filter_map(|entry| entry.shared.get()).map(now));
     }

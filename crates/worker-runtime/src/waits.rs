@@ -54,11 +54,11 @@ impl Waits {
             return None;
         }
         let (id, now) = (WaitId::mint(), Timestamp::now());
-        let ask = match asking {
+        let request = match asking {
             Asking::Permission(ask) => WaitRequest::Permission(permission(id, turn, ask)),
             Asking::Question(ask) => WaitRequest::Question(question(id, turn, ask)),
         };
-        let event = match &ask {
+        let event = match &request {
             WaitRequest::Permission(permission) => Event::PermissionAsked(permission.clone()),
             WaitRequest::Question(question) => Event::QuestionAsked(question.clone()),
         };
@@ -66,17 +66,17 @@ impl Waits {
             id,
             session_id: session.clone(),
             turn_id: turn,
-            ask,
+            request,
             opened_at: now,
             expires_at: patience.and_then(|patience| now.checked_add(patience).ok()),
-            default: WaitDefault::Reject,
-            settled: None,
+            default_answer: WaitDefault::Reject,
+            settlement: None,
         };
         let kept = KeptWait { wait, key };
         self.changes.push(note(WAIT, id.to_string(), &kept));
         self.all.push_back(kept);
         if self.all.len() > OPEN_MAX + SETTLED_MAX
-            && let Some(at) = self.all.iter().position(|kept| kept.wait.settled.is_some())
+            && let Some(at) = self.all.iter().position(|kept| kept.wait.settlement.is_some())
             && let Some(old) = self.all.remove(at)
         {
             self.changes.push(RecordUpdate::delete(WAIT, old.wait.id.to_string()));
@@ -87,7 +87,7 @@ impl Waits {
     /// The wait of this name.
     pub(crate) fn get(&self, id: WaitId) -> Result<&Wait, Error> {
         let kept = self.all.iter().find(|kept| kept.wait.id == id).ok_or(Error::WaitNotFound(id))?;
-        match &kept.wait.settled {
+        match &kept.wait.settlement {
             None => Ok(&kept.wait),
             Some(settled) => Err(Error::Settled { wait: id, settled: Box::new(settled.clone()) }),
         }
@@ -105,9 +105,12 @@ impl Waits {
         outcome: WaitOutcome,
         author: Option<Author>,
     ) -> Option<(Event, String)> {
-        let kept = self.all.iter_mut().find(|kept| kept.wait.id == id && kept.wait.settled.is_none())?;
-        kept.wait.settled =
-            Some(WaitSettlement { outcome: outcome.clone(), author: author.clone(), at: Timestamp::now() });
+        let kept = self.all.iter_mut().find(|kept| kept.wait.id == id && kept.wait.settlement.is_none())?;
+        kept.wait.settlement = Some(WaitSettlement {
+            outcome: outcome.clone(),
+            author: author.clone(),
+            settled_at: Timestamp::now(),
+        });
         self.changes.push(note(WAIT, id.to_string(), kept));
         let event = match outcome {
             WaitOutcome::Permission(outcome) => {
@@ -122,21 +125,21 @@ impl Waits {
 
     /// The agent no longer asks this.
     pub(crate) fn withdraw(&mut self, key: &str) -> Option<Event> {
-        let wait = self.all.iter().find(|kept| kept.key == key && kept.wait.settled.is_none())?;
-        let (id, outcome) = (wait.wait.id, withdrawn(&wait.wait.ask));
+        let wait = self.all.iter().find(|kept| kept.key == key && kept.wait.settlement.is_none())?;
+        let (id, outcome) = (wait.wait.id, withdrawn(&wait.wait.request));
         self.settle(id, outcome, None).map(|(event, _)| event)
     }
 
     /// The agent asks nothing any more.
     pub(crate) fn withdraw_all(&mut self) -> Vec<Event> {
-        let open: Vec<_> = self.unsettled().map(|wait| (wait.id, withdrawn(&wait.ask))).collect();
+        let open: Vec<_> = self.unsettled().map(|wait| (wait.id, withdrawn(&wait.request))).collect();
         open.into_iter().filter_map(|(id, outcome)| Some(self.settle(id, outcome, None)?.0)).collect()
     }
 
     /// Those that nobody answered in time, with how they are settled now.
     pub(crate) fn overdue(&self, now: Timestamp) -> Vec<(WaitId, WaitOutcome)> {
         let late = self.unsettled().filter(|wait| wait.expires_at.is_some_and(|at| at <= now));
-        late.map(|wait| (wait.id, expired(&wait.ask))).collect()
+        late.map(|wait| (wait.id, expired(&wait.request))).collect()
     }
 
     /// When the next one is overdue.
@@ -146,7 +149,7 @@ impl Waits {
 
     /// Those that are open, the oldest first.
     pub(crate) fn unsettled(&self) -> impl Iterator<Item = &Wait> {
-        self.all.iter().map(|kept| &kept.wait).filter(|wait| wait.settled.is_none())
+        self.all.iter().map(|kept| &kept.wait).filter(|wait| wait.settlement.is_none())
     }
 
     /// What is to be written.
@@ -164,11 +167,11 @@ pub(crate) fn check(question: &QuestionRequest, answers: &[Vec<String>]) -> Resu
         )));
     }
     for (item, chosen) in question.questions.iter().zip(answers) {
-        if chosen.len() > 1 && !item.multiple {
+        if chosen.len() > 1 && !item.allows_multiple {
             return Err(Error::InvalidAnswer(format!("question `{}` takes only one answer", item.question)));
         }
         let offered = |label: &String| item.options.iter().any(|option| option.label == *label);
-        if let Some(other) = chosen.iter().find(|label| !item.custom && !offered(label)) {
+        if let Some(other) = chosen.iter().find(|label| !item.allows_custom && !offered(label)) {
             return Err(Error::InvalidAnswer(format!(
                 "`{other}` is not an option of question `{}`",
                 item.question
@@ -179,8 +182,8 @@ pub(crate) fn check(question: &QuestionRequest, answers: &[Vec<String>]) -> Resu
 }
 
 fn permission(id: WaitId, turn_id: Option<TurnId>, ask: PermissionAsk) -> PermissionRequest {
-    let PermissionAsk { call_id, tool, kind, title, reason, input, always } = ask;
-    PermissionRequest { id, turn_id, call_id, tool, kind, title, reason, input, always }
+    let PermissionAsk { call_id, tool, kind, title, reason, input, always_allows } = ask;
+    PermissionRequest { id, turn_id, call_id, tool, kind, title, reason, input, always_allows }
 }
 
 fn question(id: WaitId, turn_id: Option<TurnId>, ask: QuestionAsk) -> QuestionRequest {
@@ -189,15 +192,15 @@ fn question(id: WaitId, turn_id: Option<TurnId>, ask: QuestionAsk) -> QuestionRe
 }
 
 /// How a wait is settled that the agent no longer asks.
-pub(crate) fn withdrawn(ask: &WaitRequest) -> WaitOutcome {
-    match ask {
+pub(crate) fn withdrawn(request: &WaitRequest) -> WaitOutcome {
+    match request {
         WaitRequest::Permission(_) => WaitOutcome::Permission(PermissionOutcome::Withdrawn),
         WaitRequest::Question(_) => WaitOutcome::Question(QuestionOutcome::Withdrawn),
     }
 }
 
-fn expired(ask: &WaitRequest) -> WaitOutcome {
-    match ask {
+fn expired(request: &WaitRequest) -> WaitOutcome {
+    match request {
         WaitRequest::Permission(_) => WaitOutcome::Permission(PermissionOutcome::Expired),
         WaitRequest::Question(_) => WaitOutcome::Question(QuestionOutcome::Expired),
     }

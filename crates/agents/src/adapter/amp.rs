@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use super::{
     Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Saying, Transport,
     stream_json::{
+        self,
         calls::{Calls, Finished},
         content, context, list, message, parent, text, usage,
     },
@@ -70,15 +71,11 @@ impl Adapter for Amp {
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
-        match heard {
-            Heard::Line(line) => self.line(line, out),
-            Heard::TooLong { bytes } => {
+        match stream_json::line(heard) {
+            Ok(line) => self.line(line, out),
+            Err((received, error)) => {
                 let id = self.name();
-                out.unparsed(id, b"", format!("a line of {bytes} bytes is too long to be read"));
-            }
-            Heard::Answer { body, .. } => {
-                let id = self.name();
-                out.unparsed(id, body, "nothing was called");
+                out.unparsed(id, received, error);
             }
         }
     }

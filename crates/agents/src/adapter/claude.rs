@@ -32,7 +32,7 @@ use steps::Steps;
 
 use super::{
     Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Reply, Transport,
-    stream_json::{calls::Calls, content},
+    stream_json::{self, calls::Calls, content},
 };
 
 /// How many single calls are remembered as allowed for good, where the agent has no rule for them.
@@ -102,15 +102,11 @@ impl Adapter for Claude {
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
-        match heard {
-            Heard::Line(line) => self.line(line, out),
-            Heard::TooLong { bytes } => {
+        match stream_json::line(heard) {
+            Ok(line) => self.line(line, out),
+            Err((received, error)) => {
                 let id = self.name();
-                out.unparsed(id, b"", format!("a line of {bytes} bytes is too long to be read"));
-            }
-            Heard::Answer { body, .. } => {
-                let id = self.name();
-                out.unparsed(id, body, "nothing was called");
+                out.unparsed(id, received, error);
             }
         }
     }

@@ -13,6 +13,17 @@ use protocol::{
 };
 use serde_json::Value;
 
+use super::Heard;
+
+/// The line that the agent wrote. Fails for anything else, with what was received and why it is of no use.
+pub(super) fn line(heard: Heard<'_>) -> Result<&[u8], (&[u8], String)> {
+    match heard {
+        Heard::Line(line) => Ok(line),
+        Heard::TooLong { bytes } => Err((b"", format!("a line of {bytes} bytes is too long to be read"))),
+        Heard::Answer { body, .. } => Err((body, "nothing was called".into())),
+    }
+}
+
 /// A message, or those parts of it that are new.
 pub(super) fn message(id: &str, role: MessageRole, parent: Option<&str>, parts: Vec<MessagePart>) -> Event {
     Event::Message(Message { parent_tool_call_id: parent.map(Into::into), ..Message::new(id, role, parts) })

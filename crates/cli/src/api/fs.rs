@@ -210,7 +210,7 @@ fn entries(list: DirectoryEntryList, output: CommandOutput) -> String {
         .map(|entry| [kind(entry.kind).into(), entry.size.to_string(), time(entry.modified_at), entry.name]);
     let shown = table(["KIND", "SIZE", "MODIFIED", "NAME"], rows);
     if let Some(next) = list.next_cursor {
-        output.talk(&format!("more entries follow: list them with --after {next}"));
+        output.print_note(&format!("more entries follow: list them with --after {next}"));
     }
     shown
 }

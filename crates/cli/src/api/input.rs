@@ -23,7 +23,7 @@ pub(super) async fn text(
         Some(text) if text != STDIN => Ok(text),
         _ => {
             if std::io::stdin().is_terminal() {
-                output.talk("reading standard input: end it with Ctrl-D");
+                output.print_note("reading standard input: end it with Ctrl-D");
             }
             let mut text = String::new();
             let mut stdin = tokio::io::stdin().take(TEXT_BYTES_MAX + 1);

@@ -239,7 +239,7 @@ fn one(process: &UserProcess) -> String {
         ("state", state(process)),
         ("pid", process.pid.to_string()),
         ("started", time(Some(process.started_at))),
-        ("ended", time(process.exit.map(|exit| exit.at))),
+        ("ended", time(process.exit.map(|exit| exit.exited_at))),
         ("terminal", or_dash(process.terminal.map(|size| format!("{}x{}", size.columns, size.rows)))),
     ])
 }

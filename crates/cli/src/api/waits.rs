@@ -23,7 +23,7 @@ use crate::{
 pub(crate) enum DaemonWaitsCommand {
     /// List the open permission requests, questions and plans of all sessions, oldest first
     #[command(
-        after_help = "Examples:\n  tombolo api waits list\n  tombolo api waits list --json | jq '.items[].ask'"
+        after_help = "Examples:\n  tombolo api waits list\n  tombolo api waits list --json | jq '.items[].request'"
     )]
     List,
     /// Print the open waits, then each wait that opens or is settled
@@ -91,19 +91,19 @@ fn list(list: WaitList) -> String {
             wait.id.to_string(),
             wait.session_id.to_string(),
             age(&wait, now),
-            kind(&wait.ask).into(),
-            sessions::summarize_ask(&wait.ask),
-            choices(&wait.ask),
+            kind(&wait.request).into(),
+            sessions::summarize_request(&wait.request),
+            choices(&wait.request),
             time(wait.expires_at),
-            default(wait.default).into(),
+            default(wait.default_answer).into(),
         ]
     });
     table(["ID", "SESSION", "AGE", "KIND", "QUESTION", "CHOICES", "EXPIRES", "ON EXPIRY"], rows)
 }
 
 /// The answers that a wait accepts.
-pub(crate) fn choices(ask: &WaitRequest) -> String {
-    match ask {
+pub(crate) fn choices(request: &WaitRequest) -> String {
+    match request {
         WaitRequest::Permission(permission) => match always(permission) {
             Some(always) => format!("once, always ({always}), reject"),
             None => "once, always, reject".into(),
@@ -120,7 +120,7 @@ pub(crate) fn choices(ask: &WaitRequest) -> String {
 
 /// The rules that answering `always` would add, if the agent names them.
 pub(crate) fn always(permission: &PermissionRequest) -> Option<String> {
-    (!permission.always.is_empty()).then(|| permission.always.join("; "))
+    (!permission.always_allows.is_empty()).then(|| permission.always_allows.join("; "))
 }
 
 fn default(default: WaitDefault) -> &'static str {

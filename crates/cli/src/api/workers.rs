@@ -62,7 +62,7 @@ pub(crate) async fn print_frames(mut watched: WorkerStream, output: CommandOutpu
                 if !stays_open {
                     return Err(CommandError::Missed(message));
                 }
-                output.talk(&message);
+                output.print_note(&message);
             }
             _ if output.json => output.line(&text)?,
             ObservationFrame::Event { envelope } => {
@@ -70,14 +70,14 @@ pub(crate) async fn print_frames(mut watched: WorkerStream, output: CommandOutpu
                 output.line(&format!("{}  {}", envelope.event_id, plain_json(payload.as_bytes())))?;
             }
             ObservationFrame::Control { control: StreamControl::Resumed { .. } } => {
-                output.talk("replaying missed events:")
+                output.print_note("replaying missed events:")
             }
-            ObservationFrame::Control { control: StreamControl::Live } => output.talk("live:"),
+            ObservationFrame::Control { control: StreamControl::Live } => output.print_note("live:"),
             ObservationFrame::Control { control: StreamControl::Presence(presence) } => {
-                output.talk(&describe_presence(&presence))
+                output.print_note(&describe_presence(&presence))
             }
             ObservationFrame::Control { control: StreamControl::Relay(call) } => {
-                output.talk(&describe_relay_call(&call))
+                output.print_note(&describe_relay_call(&call))
             }
             ObservationFrame::Control { control: StreamControl::Heartbeat | StreamControl::Unknown } => {}
         }

@@ -17,7 +17,7 @@ use rustyline::{Config, DefaultEditor, error::ReadlineError};
 use tokio::sync::mpsc;
 
 use super::background_printer::BackgroundPrinter;
-use crate::exit::{Failure, local};
+use crate::exit::{CommandError, local};
 
 /// How many typed lines, and mode changes, may wait.
 const LINES_MAX: usize = 64;
@@ -80,7 +80,7 @@ impl Drop for ChatInput {
 
 impl ChatInput {
     /// Opens standard input. On a terminal also returns a printer to use while the user types.
-    pub(super) fn open() -> Result<(Self, Option<BackgroundPrinter>), Failure> {
+    pub(super) fn open() -> Result<(Self, Option<BackgroundPrinter>), CommandError> {
         let (sender, events) = mpsc::channel(LINES_MAX);
         let (modes, requested_modes) = std::sync::mpsc::sync_channel(LINES_MAX);
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -88,8 +88,9 @@ impl ChatInput {
             thread::spawn(move || read_pipe(&sender));
             return Ok((Self { events, modes, wake: None, editing: false, saved_termios: None }, None));
         }
-        let failed =
-            |error: ReadlineError| Failure::Local(anyhow::anyhow!("could not use the terminal: {error}"));
+        let failed = |error: ReadlineError| {
+            CommandError::Local(anyhow::anyhow!("could not use the terminal: {error}"))
+        };
         let config = Config::builder().auto_add_history(true).max_history_size(HISTORY_MAX);
         let config = config.map_err(failed)?.bracketed_paste(true).build();
         let mut editor = DefaultEditor::with_config(config).map_err(failed)?;

@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use super::background_printer::BackgroundPrinter;
-use crate::{environment, exit::Outcome};
+use crate::{environment, exit::CommandResult};
 
 /// How a piece of text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl ChatScreen {
     }
 
     /// The line editor owns the terminal from now on.
-    pub(super) fn begin_typing(&mut self) -> Outcome {
+    pub(super) fn begin_typing(&mut self) -> CommandResult {
         self.start_line()?;
         self.typing = true;
         Ok(())
@@ -87,7 +87,7 @@ impl ChatScreen {
 
     /// The user entered a line, which ended with a line break. Stays in typing mode if something was printed above the line, see
     /// `printed_above`.
-    pub(super) fn end_typing(&mut self) -> Outcome {
+    pub(super) fn end_typing(&mut self) -> CommandResult {
         self.stdout_mid_line &= !self.typing;
         if std::mem::take(&mut self.printed_above) {
             return Ok(());
@@ -96,7 +96,7 @@ impl ChatScreen {
     }
 
     /// The line editor no longer owns the terminal: prints what it did not get to.
-    pub(super) fn stop_typing(&mut self) -> Outcome {
+    pub(super) fn stop_typing(&mut self) -> CommandResult {
         self.typing = false;
         let unprinted = std::mem::take(&mut self.unprinted);
         self.write(&unprinted)
@@ -118,23 +118,23 @@ impl ChatScreen {
     }
 
     /// Prints a piece of the agent's answer.
-    pub(super) fn print_answer(&mut self, text: &str) -> Outcome {
+    pub(super) fn print_answer(&mut self, text: &str) -> CommandResult {
         self.write(&escape_controls(text))
     }
 
     /// Prints a piece of text that is not part of the answer, such as reasoning.
-    pub(super) fn print_aside(&mut self, style: TextStyle, text: &str) -> Outcome {
+    pub(super) fn print_aside(&mut self, style: TextStyle, text: &str) -> CommandResult {
         let text = self.coloured(style, &escape_controls(text));
         self.write_aside(&text)
     }
 
     /// Prints a line that is not part of the answer.
-    pub(super) fn line(&mut self, style: TextStyle, line: &str) -> Outcome {
+    pub(super) fn line(&mut self, style: TextStyle, line: &str) -> CommandResult {
         self.spans(&[(style, line)])
     }
 
     /// Prints a line of several styles that is not part of the answer.
-    pub(super) fn spans(&mut self, spans: &[(TextStyle, &str)]) -> Outcome {
+    pub(super) fn spans(&mut self, spans: &[(TextStyle, &str)]) -> CommandResult {
         self.start_line()?;
         let line: String =
             spans.iter().map(|(style, text)| self.coloured(*style, &escape_controls(text))).collect();
@@ -142,7 +142,7 @@ impl ChatScreen {
     }
 
     /// Moves to the beginning of a line.
-    pub(super) fn start_line(&mut self) -> Outcome {
+    pub(super) fn start_line(&mut self) -> CommandResult {
         if std::mem::take(&mut self.stderr_mid_line) {
             self.write_aside("\n")?;
         }
@@ -157,7 +157,7 @@ impl ChatScreen {
         }
     }
 
-    fn write_aside(&mut self, text: &str) -> Outcome {
+    fn write_aside(&mut self, text: &str) -> CommandResult {
         if self.is_terminal {
             return self.write(text);
         }
@@ -167,7 +167,7 @@ impl ChatScreen {
         Ok(())
     }
 
-    fn write(&mut self, text: &str) -> Outcome {
+    fn write(&mut self, text: &str) -> CommandResult {
         if text.is_empty() {
             return Ok(());
         }

@@ -14,7 +14,7 @@ use protocol::{
 
 use super::{ChatOptions, session_view::ErrorHelp};
 use crate::{
-    exit::{self, Failure},
+    exit::{self, CommandError},
     progress,
 };
 
@@ -36,7 +36,10 @@ pub(super) struct OpenedSession {
 }
 
 /// Finds or creates the session that the options name.
-pub(super) async fn open_session(client: &Client, options: &ChatOptions) -> Result<OpenedSession, Failure> {
+pub(super) async fn open_session(
+    client: &Client,
+    options: &ChatOptions,
+) -> Result<OpenedSession, CommandError> {
     let existing = match &options.session {
         Some(id) => find_session(client, id).await?,
         None => None,
@@ -52,7 +55,7 @@ pub(super) async fn open_session(client: &Client, options: &ChatOptions) -> Resu
     Ok(OpenedSession { id, snapshot, resumed })
 }
 
-async fn find_session(client: &Client, id: &SessionId) -> Result<Option<Session>, Failure> {
+async fn find_session(client: &Client, id: &SessionId) -> Result<Option<Session>, CommandError> {
     match client.sessions().get(id).await {
         Ok(answer) => Ok(Some(answer.read()?)),
         Err(error) if error.kind() == Some(ProblemKind::SessionNotFound) => Ok(None),
@@ -61,13 +64,13 @@ async fn find_session(client: &Client, id: &SessionId) -> Result<Option<Session>
 }
 
 /// Rejects options that differ from those the session was created with, because they cannot be changed any more.
-fn check_options(session: &Session, options: &ChatOptions) -> Result<(), Failure> {
+fn check_options(session: &Session, options: &ChatOptions) -> Result<(), CommandError> {
     let mismatch = |option: &str, actual: &str| {
         let message = format!(
             "session {} was created with --{option} `{actual}`; leave --{option} out, or use another session",
             session.id
         );
-        Err(Failure::Usage(message))
+        Err(CommandError::Usage(message))
     };
     match options {
         ChatOptions { agent: Some(agent), .. } if *agent != session.agent => {
@@ -90,8 +93,8 @@ fn check_options(session: &Session, options: &ChatOptions) -> Result<(), Failure
     }
 }
 
-async fn create_session(client: &Client, options: &ChatOptions) -> Result<SessionId, Failure> {
-    let invalid = |error: protocol::InvalidId| Failure::Usage(error.to_string());
+async fn create_session(client: &Client, options: &ChatOptions) -> Result<SessionId, CommandError> {
+    let invalid = |error: protocol::InvalidId| CommandError::Usage(error.to_string());
     let agent: AgentName = match &options.agent {
         Some(agent) => agent.clone(),
         None => DEFAULT_AGENT.parse().map_err(invalid)?,
@@ -121,7 +124,7 @@ async fn create_session(client: &Client, options: &ChatOptions) -> Result<Sessio
     // Delete the session: its agent never ran, so it contains nothing. Failing to do so is not worth a second error.
     let _ = client.sessions().delete(&id).await;
     let ErrorHelp { problem, remedy } = ErrorHelp::new(&error, &agent);
-    Err(Failure::AgentEnded { how: problem, last_words: remedy.unwrap_or_default() })
+    Err(CommandError::AgentEnded { how: problem, last_words: remedy.unwrap_or_default() })
 }
 
 /// Installs the agent if it is missing, with a progress display. Errors are ignored, because creating the session reports them.

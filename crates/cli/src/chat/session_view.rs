@@ -14,7 +14,7 @@ use protocol::{
 };
 
 use super::screen::{ChatScreen, TextStyle};
-use crate::exit::Outcome;
+use crate::exit::CommandResult;
 use tool_call_view::ToolCallsView;
 
 pub(super) use error_help::ErrorHelp;
@@ -66,7 +66,7 @@ impl SessionView {
     }
 
     /// Shows one event.
-    pub(super) fn show_event(&mut self, record: &EventRecord) -> Outcome {
+    pub(super) fn show_event(&mut self, record: &EventRecord) -> CommandResult {
         match &record.event {
             Event::Started(started) if !self.started_shown => {
                 self.started_shown = true;
@@ -119,7 +119,7 @@ impl SessionView {
     }
 
     /// Shows a message from before this chat was started.
-    pub(super) fn show_past_message(&mut self, message: &Message) -> Outcome {
+    pub(super) fn show_past_message(&mut self, message: &Message) -> CommandResult {
         match message.role {
             MessageRole::User => self.show_user_message(message),
             _ => self.show_message(message),
@@ -128,12 +128,12 @@ impl SessionView {
     }
 
     /// Shows how a wait was answered, and by whom.
-    fn show_answer(&mut self, answer: &str, author: Option<&protocol::Author>) -> Outcome {
+    fn show_answer(&mut self, answer: &str, author: Option<&protocol::Author>) -> CommandResult {
         let by = author.map(|author| format!(" (by {author})")).unwrap_or_default();
         self.screen.line(TextStyle::Dim, &format!("  {answer}{by}"))
     }
 
-    fn show_message(&mut self, message: &Message) -> Outcome {
+    fn show_message(&mut self, message: &Message) -> CommandResult {
         if message.role == MessageRole::User {
             let is_own = message.id.parse().is_ok_and(|input| self.own_inputs.remove(&input));
             return if is_own { Ok(()) } else { self.show_user_message(message) };
@@ -163,7 +163,7 @@ impl SessionView {
     }
 
     /// Shows a message that was not typed in this chat.
-    fn show_user_message(&mut self, message: &Message) -> Outcome {
+    fn show_user_message(&mut self, message: &Message) -> CommandResult {
         let author = message.author.as_ref().map_or("user", |author| author.as_str());
         let texts = message.parts.iter().filter_map(|part| match &part.content {
             PartContent::Text { text } => Some(text.as_str()),
@@ -173,7 +173,7 @@ impl SessionView {
         self.screen.spans(&[(TextStyle::Cyan, author), (TextStyle::Dim, " > "), (TextStyle::Bold, &text)])
     }
 
-    fn show_delta(&mut self, delta: &MessageDelta) -> Outcome {
+    fn show_delta(&mut self, delta: &MessageDelta) -> CommandResult {
         let key = PartKey { message_id: delta.message_id.clone(), part_id: delta.part_id.clone() };
         match delta.kind {
             // A tool's output is shown once it is complete.
@@ -186,7 +186,7 @@ impl SessionView {
     }
 
     /// Prints the part of a text that its deltas did not print.
-    fn print_rest(&mut self, key: PartKey, text: &str, kind: TextKind) -> Outcome {
+    fn print_rest(&mut self, key: PartKey, text: &str, kind: TextKind) -> CommandResult {
         let printed = self.printed_bytes.get(&key).copied().unwrap_or_default();
         let Some(rest) = text.get(printed..).filter(|rest| !rest.is_empty()) else { return Ok(()) };
         self.start_part(&key)?;
@@ -195,18 +195,18 @@ impl SessionView {
     }
 
     /// Starts a new line for a part of which nothing was printed yet.
-    fn start_part(&mut self, key: &PartKey) -> Outcome {
+    fn start_part(&mut self, key: &PartKey) -> CommandResult {
         if self.printed_bytes.contains_key(key) { Ok(()) } else { self.screen.start_line() }
     }
 
-    fn print_text(&mut self, text: &str, kind: TextKind) -> Outcome {
+    fn print_text(&mut self, text: &str, kind: TextKind) -> CommandResult {
         match kind {
             TextKind::Answer => self.screen.print_answer(text),
             TextKind::Reasoning => self.screen.print_aside(TextStyle::Dim, text),
         }
     }
 
-    fn show_plan(&mut self, plan: &AgentPlan) -> Outcome {
+    fn show_plan(&mut self, plan: &AgentPlan) -> CommandResult {
         self.screen.line(TextStyle::Bold, "plan")?;
         for step in &plan.steps {
             let (sign, style) = match step.state {
@@ -219,7 +219,7 @@ impl SessionView {
         Ok(())
     }
 
-    fn show_turn_end(&mut self, ended: &TurnEnded) -> Outcome {
+    fn show_turn_end(&mut self, ended: &TurnEnded) -> CommandResult {
         self.tool_calls.end_turn(&mut self.screen)?;
         self.printed_bytes.clear();
         self.screen.start_line()?;
@@ -240,7 +240,7 @@ impl SessionView {
     }
 
     /// Shows the agent, the directory and the session id.
-    pub(super) fn show_header(&mut self, session: &Session, resumed: bool) -> Outcome {
+    pub(super) fn show_header(&mut self, session: &Session, resumed: bool) -> CommandResult {
         let Session { id, agent, directory, .. } = session;
         let state = if resumed { "resumed" } else { "new" };
         self.screen.line(TextStyle::Dim, &format!("{agent} in {directory}, {state} session {id}"))

@@ -9,7 +9,7 @@ use protocol::{
 };
 
 use super::screen::{ChatScreen, TextStyle};
-use crate::{exit::Outcome, output::plain_json};
+use crate::{exit::CommandResult, output::plain_json};
 
 /// How much of a tool call's input is shown.
 const INPUT_CHARS_MAX: usize = 400;
@@ -43,11 +43,11 @@ pub(crate) enum TypedAnswer {
 
 impl WaitPrompt {
     pub(super) fn from_wait(wait: &Wait) -> Self {
-        Self::new(&wait.ask)
+        Self::new(&wait.request)
     }
 
-    pub(crate) fn new(ask: &WaitRequest) -> Self {
-        match ask.clone() {
+    pub(crate) fn new(request: &WaitRequest) -> Self {
+        match request.clone() {
             WaitRequest::Permission(permission) => {
                 Self { id: permission.id, kind: PromptKind::Permission(permission) }
             }
@@ -66,7 +66,7 @@ impl WaitPrompt {
     }
 
     /// Shows the permission request, or the next question.
-    pub(super) fn show(&self, screen: &mut ChatScreen) -> Outcome {
+    pub(super) fn show(&self, screen: &mut ChatScreen) -> CommandResult {
         match &self.kind {
             PromptKind::Permission(permission) => show_permission(permission, screen),
             PromptKind::Question { question, answers } => {
@@ -104,7 +104,7 @@ impl WaitPrompt {
                     _ => line,
                 };
                 let Some(chosen) = parse_choice(item, line) else {
-                    return TypedAnswer::Invalid(match (item.multiple, item.custom) {
+                    return TypedAnswer::Invalid(match (item.allows_multiple, item.allows_custom) {
                         (true, _) => "type numbers separated by commas, or /reject",
                         (false, true) => "type a number or an answer, or /reject",
                         (false, false) => "type the number of an option, or /reject",
@@ -129,7 +129,7 @@ impl WaitPrompt {
     }
 }
 
-fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> Outcome {
+fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> CommandResult {
     screen.spans(&[
         (TextStyle::Yellow, "? the agent wants to use "),
         (TextStyle::Bold, &permission.tool),
@@ -144,14 +144,14 @@ fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> O
             plain_json(permission.input.to_string().as_bytes()).chars().take(INPUT_CHARS_MAX).collect();
         screen.line(TextStyle::Plain, &format!("  with    {input}"))?;
     }
-    let always = match permission.always.as_slice() {
+    let always = match permission.always_allows.as_slice() {
         [] => "similar calls, for the rest of this session".to_owned(),
         rules => rules.join("; "),
     };
     screen.line(TextStyle::Dim, &format!("  always  {always}"))
 }
 
-fn show_item(item: &QuestionItem, screen: &mut ChatScreen) -> Outcome {
+fn show_item(item: &QuestionItem, screen: &mut ChatScreen) -> CommandResult {
     screen.spans(&[(TextStyle::Yellow, "? "), (TextStyle::Bold, &item.question)])?;
     for (at, option) in item.options.iter().enumerate() {
         let description = option.description.as_deref().filter(|text| !text.is_empty());
@@ -163,7 +163,7 @@ fn show_item(item: &QuestionItem, screen: &mut ChatScreen) -> Outcome {
             (TextStyle::Dim, &description),
         ])?;
     }
-    let hint = match (item.multiple, item.custom && !item.options.is_empty()) {
+    let hint = match (item.allows_multiple, item.allows_custom && !item.options.is_empty()) {
         (true, _) => "  choose one or more, separated by commas",
         (false, true) => "  or type your own answer",
         (false, false) => return Ok(()),
@@ -184,9 +184,9 @@ fn parse_choice(item: &QuestionItem, line: &str) -> Option<Vec<String>> {
         return Some(vec![label]);
     }
     let several: Option<Vec<_>> = line.split(',').map(one).collect();
-    match several.filter(|_| item.multiple) {
+    match several.filter(|_| item.allows_multiple) {
         Some(several) => Some(several),
-        None if item.custom && !line.is_empty() => Some(vec![line.to_owned()]),
+        None if item.allows_custom && !line.is_empty() => Some(vec![line.to_owned()]),
         None => None,
     }
 }
@@ -200,7 +200,13 @@ mod tests {
     fn item(multiple: bool, custom: bool) -> QuestionItem {
         let choice = |label: &str| QuestionOption { label: label.into(), description: None };
         let options = vec![choice("Red"), choice("Green")];
-        QuestionItem { question: "Which?".into(), header: None, options, multiple, custom }
+        QuestionItem {
+            question: "Which?".into(),
+            header: None,
+            options,
+            allows_multiple: multiple,
+            allows_custom: custom,
+        }
     }
 
     #[track_caller]

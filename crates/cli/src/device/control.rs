@@ -187,7 +187,12 @@ pub(super) fn status_view(status: &LocalDeviceStatus) -> String {
     }
     if !status.last_errors.is_empty() {
         let rows = status.last_errors.iter().map(|error| {
-            [time(Some(error.at)), error.method.clone(), error.code.as_str().into(), error.message.clone()]
+            [
+                time(Some(error.failed_at)),
+                error.method.clone(),
+                error.code.as_str().into(),
+                error.message.clone(),
+            ]
         });
         parts.push(table(["ERROR AT", "METHOD", "CODE", "MESSAGE"], rows));
     }

@@ -80,7 +80,7 @@ async fn pair(options: &PairOptions) -> CommandResult {
     };
     let pairing = Client::new(endpoint.clone(), None)?.devices().begin_pairing(&begin).await?.read()?;
     output.line(&plain(&pairing.code))?;
-    output.talk(&format!(
+    output.print_note(&format!(
         "confirm this code at the hub before {:.0}: tombolo hub devices confirm {}",
         pairing.expires_at, pairing.code
     ));
@@ -132,7 +132,8 @@ async fn wait_for_confirmation(
         )
     })?;
     let hub = Client::new(endpoint.clone(), Some(&secret))?;
-    let poll_interval = Duration::from_millis(pairing.poll_ms).clamp(POLL_INTERVAL_MIN, POLL_INTERVAL_MAX);
+    let poll_interval =
+        Duration::from_millis(pairing.poll_interval_ms).clamp(POLL_INTERVAL_MIN, POLL_INTERVAL_MAX);
     loop {
         match hub.devices().claim().await {
             Ok(answer) => match answer.read()? {

@@ -84,11 +84,11 @@ impl ServiceOptions {
                 let directory = path.parent().unwrap_or(Path::new("/"));
                 let written = fs::create_dir_all(directory).and_then(|()| fs::write(&path, text));
                 written.with_context(|| format!("could not write `{}`", path.display()))?;
-                output.talk(&format!("wrote {}", path.display()));
+                output.print_note(&format!("wrote {}", path.display()));
                 if !no_start {
                     systemctl(&["daemon-reload"])?;
                     systemctl(&["enable", "--now", UNIT])?;
-                    output.talk("started; see `tombolo device status`");
+                    output.print_note("started; see `tombolo device status`");
                 }
             }
             ServiceCommand::Uninstall => {
@@ -99,10 +99,10 @@ impl ServiceOptions {
                 // Remove the unit even if stopping fails: it may have been written with --no-start, without systemd.
                 let stopped = systemctl(&["disable", "--now", UNIT]);
                 fs::remove_file(&path).with_context(|| format!("could not remove `{}`", path.display()))?;
-                output.talk(&format!("removed {}", path.display()));
+                output.print_note(&format!("removed {}", path.display()));
                 match stopped {
                     Ok(()) => systemctl(&["daemon-reload"])?,
-                    Err(error) => output.talk(&format!("the service may still be running: {error:#}")),
+                    Err(error) => output.print_note(&format!("the service may still be running: {error:#}")),
                 }
             }
         }

@@ -10,7 +10,7 @@ use protocol::{
 use uuid::Uuid;
 
 use super::{options::EditorOptions, retry_policy::RetryPolicy};
-use crate::exit::{Failure, Outcome, say};
+use crate::exit::{CommandError, CommandResult, say};
 
 /// How long to try to delete the instance after the editor has left. The daemon gives an agent two seconds to exit, and the
 /// network may be down for a moment.
@@ -47,11 +47,11 @@ pub(super) struct ConversationStart {
 }
 
 impl<'a> AgentInstance<'a> {
-    pub(super) fn new(client: &'a Client, options: &'a EditorOptions) -> Result<Self, Failure> {
+    pub(super) fn new(client: &'a Client, options: &'a EditorOptions) -> Result<Self, CommandError> {
         let random = || format!("editor-{}", Uuid::new_v4().simple()).parse::<ServerId>();
         let id = match &options.server_id {
             Some(id) => id.clone(),
-            None => random().map_err(|error| Failure::Local(error.into()))?,
+            None => random().map_err(|error| CommandError::Local(error.into()))?,
         };
         Ok(Self { client, id, options, owner: InstanceOwner::None })
     }
@@ -61,7 +61,10 @@ impl<'a> AgentInstance<'a> {
     }
 
     /// Finds the instance that the options name, or creates one. A new agent starts with the first message.
-    pub(super) async fn find_or_create(&mut self, retry: RetryPolicy) -> Result<ConversationStart, Failure> {
+    pub(super) async fn find_or_create(
+        &mut self,
+        retry: RetryPolicy,
+    ) -> Result<ConversationStart, CommandError> {
         if self.options.server_id.is_some()
             && let Some(found) = self.find(retry).await?
         {
@@ -85,16 +88,16 @@ impl<'a> AgentInstance<'a> {
         Ok(ConversationStart { after: None, agent: None })
     }
 
-    async fn find(&self, retry: RetryPolicy) -> Result<Option<AcpInstance>, Failure> {
+    async fn find(&self, retry: RetryPolicy) -> Result<Option<AcpInstance>, CommandError> {
         let list = retry.run(|| bounded(self.client.acp().list())).await?.read()?;
         Ok(list.items.into_iter().find(|instance| instance.server_id == self.id))
     }
 
     /// Uses an instance that already exists.
-    fn share(&mut self, found: &AcpInstance) -> Result<ConversationStart, Failure> {
+    fn share(&mut self, found: &AcpInstance) -> Result<ConversationStart, CommandError> {
         let (id, agent) = (&self.id, &self.options.agent);
         if found.agent != *agent {
-            return Err(Failure::Usage(format!(
+            return Err(CommandError::Usage(format!(
                 "instance `{id}` runs the agent `{}`, not `{agent}`; choose another --server-id, or pass --agent {}",
                 found.agent, found.agent
             )));
@@ -108,7 +111,7 @@ impl<'a> AgentInstance<'a> {
     }
 
     /// Deletes the instance if this process created it. Retries, because the network may be down for a moment.
-    pub(super) async fn delete_if_owned(&self) -> Outcome {
+    pub(super) async fn delete_if_owned(&self) -> CommandResult {
         if self.owner != InstanceOwner::ThisProcess {
             return Ok(());
         }

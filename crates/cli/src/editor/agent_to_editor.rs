@@ -7,7 +7,7 @@ use protocol::acp::AcpProcessExit;
 
 use super::{editor_writer::EditorWriter, open_requests::OpenRequests};
 use crate::{
-    exit::{Failure, Outcome, say},
+    exit::{CommandError, CommandResult, say},
     output::plain,
 };
 
@@ -19,16 +19,16 @@ pub(super) async fn forward(
     mut events: AcpEvents,
     writer: &EditorWriter,
     open_requests: &RefCell<OpenRequests>,
-) -> Outcome {
+) -> CommandResult {
     while let Some(event) = events.next().await? {
         match event.kind {
             AcpEventKind::Message { .. } => {
                 open_requests.borrow_mut().remove_answered(event.data.as_bytes());
-                writer.line(event.data).await.map_err(|_| Failure::Closed)?;
+                writer.line(event.data).await.map_err(|_| CommandError::Closed)?;
             }
             AcpEventKind::Gap => {
                 let retained = plain(&event.data);
-                return Err(Failure::Missed(format!(
+                return Err(CommandError::Missed(format!(
                     "messages from the agent were lost: while the connection was down or the editor did not read, the \
                      agent sent more than the daemon retains ({retained}); restart the agent in the editor"
                 )));
@@ -43,17 +43,17 @@ pub(super) async fn forward(
         }
     }
     let how = "the instance no longer exists: it was deleted, or the daemon was restarted".into();
-    Err(Failure::AgentEnded { how, last_words: String::new() })
+    Err(CommandError::AgentEnded { how, last_words: String::new() })
 }
 
-fn agent_exited(data: &str) -> Failure {
+fn agent_exited(data: &str) -> CommandError {
     let Ok(exit) = serde_json::from_str::<AcpProcessExit>(data) else {
-        return Failure::AgentEnded { how: "the agent exited".into(), last_words: String::new() };
+        return CommandError::AgentEnded { how: "the agent exited".into(), last_words: String::new() };
     };
     let how = match (exit.code, exit.signal) {
         (Some(code), _) => format!("the agent exited with code {code}"),
         (None, Some(signal)) => format!("the agent was killed by signal {signal}"),
         (None, None) => "the agent exited".into(),
     };
-    Failure::AgentEnded { how, last_words: exit.stderr_tail }
+    CommandError::AgentEnded { how, last_words: exit.stderr_tail }
 }

@@ -13,7 +13,7 @@ use super::{
     open_requests::{OpenRequests, error_response},
     retry_policy::RetryPolicy,
 };
-use crate::exit::{Failure, Outcome, say};
+use crate::exit::{CommandError, CommandResult, say};
 
 /// How long one attempt may take, because a dead connection may not report an error. If the agent is merely slow to start, the
 /// next attempt waits on: it has the same idempotency key.
@@ -57,7 +57,7 @@ impl<'a> MessageSender<'a> {
         reader: &mut EditorReader,
         writer: &EditorWriter,
         open_requests: &RefCell<OpenRequests>,
-    ) -> Outcome {
+    ) -> CommandResult {
         while let Some(line) = reader.next().await {
             let answer = match &line.value {
                 EditorLine::Message(message) => self.deliver(message, open_requests).await?,
@@ -66,7 +66,7 @@ impl<'a> MessageSender<'a> {
                 }
             };
             if let Some(answer) = answer {
-                writer.line(answer).await.map_err(|_| Failure::Closed)?;
+                writer.line(answer).await.map_err(|_| CommandError::Closed)?;
             }
         }
         Ok(())
@@ -77,7 +77,7 @@ impl<'a> MessageSender<'a> {
         &mut self,
         body: &Bytes,
         open_requests: &RefCell<OpenRequests>,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, CommandError> {
         open_requests.borrow_mut().add(body);
         let message = self.message(body)?;
         let limit = ATTEMPT_TIMEOUT + Duration::from_secs((body.len() / BYTES_PER_SECOND_MIN) as u64);
@@ -105,11 +105,11 @@ impl<'a> MessageSender<'a> {
         Ok(open_requests.borrow_mut().reject(body, code, &error.to_string()))
     }
 
-    fn message(&mut self, body: &Bytes) -> Result<AcpMessage, Failure> {
+    fn message(&mut self, body: &Bytes) -> Result<AcpMessage, CommandError> {
         self.sent += 1;
         let key: IdempotencyKey = format!("{}-{}", self.key_prefix.simple(), self.sent)
             .parse()
-            .map_err(|error| Failure::Local(anyhow::Error::new(error)))?;
+            .map_err(|error| CommandError::Local(anyhow::Error::new(error)))?;
         let message = AcpMessage::new(body.clone()).respond_async().key(key);
         Ok(match &self.agent {
             Some(agent) => message.agent(agent.clone()),
@@ -118,7 +118,7 @@ impl<'a> MessageSender<'a> {
     }
 }
 
-fn to_failure(error: Error) -> Failure {
+fn to_failure(error: Error) -> CommandError {
     match error {
         // `AgentRequired`: the instance was deleted, and the daemon would need an agent name to create a new one. For this
         // conversation that is the end too.
@@ -128,7 +128,7 @@ fn to_failure(error: Error) -> Failure {
                 Some(ProblemKind::AgentExited | ProblemKind::AgentRequired | ProblemKind::InstanceNotFound)
             ) =>
         {
-            Failure::AgentEnded {
+            CommandError::AgentEnded {
                 how: refusal.to_string(),
                 last_words: refusal.stderr_tail.unwrap_or_default(),
             }

@@ -62,7 +62,7 @@ impl RequestCommand for HubAuditArgs {
 }
 
 fn view(records: Vec<AuditRecord>) -> String {
-    let header = ["SEQ", "AT", "USER", "VERB", "RUNTIME", "WORKER", "METHOD", "PATH", "STATUS", "MS"];
+    let header = ["SEQ", "RECEIVED", "USER", "ACTION", "RUNTIME", "WORKER", "METHOD", "PATH", "STATUS", "MS"];
     table(header, records.into_iter().map(row))
 }
 
@@ -70,9 +70,9 @@ fn row(record: AuditRecord) -> [String; 10] {
     let AuditRecord { seq, entry } = record;
     [
         seq.to_string(),
-        time(Some(entry.at)),
+        time(Some(entry.received_at)),
         or_dash(entry.user),
-        entry.verb,
+        entry.action,
         or_dash(entry.runtime),
         or_dash(entry.worker),
         entry.method,

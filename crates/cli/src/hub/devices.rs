@@ -102,7 +102,7 @@ impl RequestCommand for HubDevicesCommand {
                 let expires_at = expires_in.map(duration::from_now).transpose()?;
                 let add = AddDeviceRequest { client_id, workspace, label, instance_id: None, expires_at };
                 let answer = devices.add(&add).await?;
-                output.talk("this token is shown once: save it to a file and pass it to the device with --token-file FILE");
+                output.print_note("this token is shown once: save it to a file and pass it to the device with --token-file FILE");
                 output.answer(&answer, |added| added.secret)
             }
             HubDevicesCommand::Get { client_id } => {
@@ -124,7 +124,7 @@ impl RequestCommand for HubDevicesCommand {
             HubDevicesCommand::Confirm { code, workspace, runtime, expires_in, grant } => {
                 let expires_at = expires_in.map(duration::from_now).transpose()?;
                 let pairing = devices.pairing(&code).await?.read()?;
-                output.talk(&offered(&pairing));
+                output.print_note(&offered(&pairing));
                 let capabilities = grant.capabilities();
                 let confirm =
                     ConfirmPairingRequest { workspace, expires_at, runtimes: runtime, capabilities };

@@ -70,12 +70,12 @@ fn view(status: RelayStatus) -> String {
         status.devices.iter().map(device),
     )];
     if !status.environments.is_empty() {
-        let pending: u64 = status.environments.iter().map(|it| it.pending).sum();
+        let pending: u64 = status.environments.iter().map(|it| it.pending_requests).sum();
         parts.push(environments::view(status.environments.into_iter().map(|it| it.environment).collect()));
         parts.push(format!("{pending} requests are running"));
     }
-    if !status.remembered.is_empty() {
-        let rows = status.remembered.into_iter().map(|it| {
+    if !status.remembered_approvals.is_empty() {
+        let rows = status.remembered_approvals.into_iter().map(|it| {
             let (environment, run) = (or_dash(it.environment_id), or_dash(it.run_id));
             let (id, device, by) = (it.id.to_string(), it.client_id.to_string(), it.author.to_string());
             [id, device, it.operation, it.scope_id, environment, run, by]
@@ -89,7 +89,7 @@ fn view(status: RelayStatus) -> String {
         status.policy_version,
         if off.is_empty() { "none".into() } else { off.join(" ") },
     ));
-    parts.push(format!("audit head: {} {}", or_dash(status.audit.seq), or_dash(status.audit.hash)));
+    parts.push(format!("audit head: {} {}", or_dash(status.audit_head.seq), or_dash(status.audit_head.hash)));
     parts.join("\n\n")
 }
 
@@ -97,14 +97,15 @@ fn device(status: &DeviceStatus) -> [String; 9] {
     let connection = &status.connection;
     let families: Vec<_> = connection.capabilities.iter().copied().map(Family::as_str).collect();
     let roots: Vec<_> = connection.roots.iter().map(root_summary).collect();
-    let states =
-        status.states.iter().map(|it| format!("{}={}", it.capability.as_str(), wire_name(&it.state)));
+    let states = status
+        .capability_states
+        .iter()
+        .map(|it| format!("{}={}", it.capability.as_str(), wire_name(&it.state)));
     let paused = connection.is_paused.then(|| "paused".to_owned());
     let states: Vec<_> = paused.into_iter().chain(states).collect();
-    let error = status
-        .errors
-        .first()
-        .map(|call| format!("{}: {}", call.method, call.error.map_or("-", protocol::relay::Code::as_str)));
+    let error = status.errors.first().map(|call| {
+        format!("{}: {}", call.method, call.error.map_or("-", protocol::relay::RelayErrorCode::as_str))
+    });
     [
         status.client_id.to_string(),
         connection.connection_id.clone(),
@@ -112,7 +113,7 @@ fn device(status: &DeviceStatus) -> [String; 9] {
         families.join(" "),
         roots.join(" "),
         or_dash(connection.latency_us.map(|us| format!("{us} µs"))),
-        status.pending.to_string(),
+        status.pending_requests.to_string(),
         or_dash((!states.is_empty()).then(|| states.join(" "))),
         or_dash(error),
     ]

@@ -79,7 +79,7 @@ impl RequestCommand for HubRuntimesCommand {
             }
             HubRuntimesCommand::Invite { id, workspace } => {
                 let answer = runtimes.invite(&CreateJoinTokenRequest { id, workspace }).await?;
-                output.talk("this token is shown once: save it to a file and start the daemon with --join URL --join-token-file FILE");
+                output.print_note("this token is shown once: save it to a file and start the daemon with --join URL --join-token-file FILE");
                 output.answer(&answer, |invited| invited.token)
             }
             HubRuntimesCommand::Get { id } => {

@@ -79,19 +79,22 @@ impl RequestCommand for HubUsersCommand {
         match self {
             HubUsersCommand::List => output.answer(&users.list().await?, |list| view(list.items)),
             HubUsersCommand::Add { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let add = CreateUserRequest {
+                let user = CreateUserRequest {
                     name,
-                    admin,
+                    is_admin: admin,
                     default_role: everywhere,
                     roles: role.into_iter().collect(),
                 };
-                output.answer(&users.add(&add).await?, |user| view(vec![user]))
+                output.answer(&users.add(&user).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Get { name } => output.answer(&users.get(&name).await?, |user| view(vec![user])),
             HubUsersCommand::Set { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let set =
-                    UpdateUserRequest { admin, default_role: everywhere, roles: role.into_iter().collect() };
-                output.answer(&users.set(&name, &set).await?, |user| view(vec![user]))
+                let permissions = UpdateUserRequest {
+                    is_admin: admin,
+                    default_role: everywhere,
+                    roles: role.into_iter().collect(),
+                };
+                output.answer(&users.update(&name, &permissions).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Remove { name } => {
                 users.remove(&name).await?;
@@ -105,7 +108,7 @@ fn view(users: Vec<User>) -> String {
     let rows = users.into_iter().map(|user| {
         [
             user.name.to_string(),
-            yes_no(user.admin),
+            yes_no(user.is_admin),
             or_dash(user.default_role),
             roles(&user),
             time(Some(user.created_at)),

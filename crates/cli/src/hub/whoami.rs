@@ -19,7 +19,7 @@ impl RequestCommand for HubWhoamiArgs {
         output.answer(&hub.users().whoami().await?, |me| {
             card([
                 ("user", me.user.name.to_string()),
-                ("admin", yes_no(me.user.admin)),
+                ("admin", yes_no(me.user.is_admin)),
                 ("everywhere", or_dash(me.user.default_role)),
                 ("roles", roles(&me.user)),
                 ("token", format!("{} ({})", me.token.id, me.token.name)),

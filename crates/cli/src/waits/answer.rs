@@ -33,7 +33,7 @@ impl AnswerArgs {
     pub(super) async fn send(self, source: &WaitSource<'_>, output: CommandOutput) -> CommandResult {
         let Self { id, answer, reject, author } = self;
         let open = find(source.fetch().await?, &id)?;
-        let answer = if reject { WaitAnswer::Reject } else { parse_answer(&open.wait.ask, &answer)? };
+        let answer = if reject { WaitAnswer::Reject } else { parse_answer(&open.wait.request, &answer)? };
         source.answer(&open, &AnswerWaitRequest { answer, author }, output).await
     }
 }
@@ -58,10 +58,10 @@ fn matches_id(wait: WaitId, id: &str) -> bool {
     !id.is_empty() && (name.starts_with(id) || bare.starts_with(id) || bare.ends_with(id))
 }
 
-/// Reads the words on the command line as the answer to `ask`.
-fn parse_answer(ask: &WaitRequest, words: &[String]) -> Result<WaitAnswer, CommandError> {
+/// Reads the words on the command line as the answer to `request`.
+fn parse_answer(request: &WaitRequest, words: &[String]) -> Result<WaitAnswer, CommandError> {
     let usage = |message: String| Err(CommandError::Usage(message));
-    let mut prompt = WaitPrompt::new(ask);
+    let mut prompt = WaitPrompt::new(request);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let answer = match prompt.parse_line(word) {
@@ -104,10 +104,15 @@ mod tests {
     fn each_question_needs_its_answer() {
         let choice = |label: &str| QuestionOption { label: label.into(), description: None };
         let options = vec![choice("Red"), choice("Green")];
-        let item =
-            QuestionItem { question: "Which?".into(), header: None, options, multiple: false, custom: false };
+        let item = QuestionItem {
+            question: "Which?".into(),
+            header: None,
+            options,
+            allows_multiple: false,
+            allows_custom: false,
+        };
         let questions = vec![item.clone(), item];
-        let ask = WaitRequest::Question(QuestionRequest {
+        let request = WaitRequest::Question(QuestionRequest {
             id: WaitId::mint(),
             turn_id: None,
             call_id: None,
@@ -115,7 +120,7 @@ mod tests {
             plan: None,
         });
         let read = |words: &[&str]| {
-            parse_answer(&ask, &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+            parse_answer(&request, &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
         };
         let answers = vec![vec!["Red".to_owned()], vec!["Green".to_owned()]];
         assert_eq!(read(&["1", "green"]).unwrap(), WaitAnswer::Question(answers));
@@ -128,15 +133,15 @@ mod tests {
     fn a_permission_is_allowed_or_denied() {
         let permission = serde_json::from_value(serde_json::json!({
             "id": WaitId::mint(), "turnId": null, "callId": null, "tool": "Bash", "kind": "execute",
-            "title": "ls", "reason": null, "input": null, "always": [],
+            "title": "ls", "reason": null, "input": null, "alwaysAllows": [],
         }));
-        let ask = WaitRequest::Permission(permission.unwrap());
+        let request = WaitRequest::Permission(permission.unwrap());
         for (word, answer) in [
             ("allow", PermissionAnswer::Once),
             ("always", PermissionAnswer::Always),
             ("deny", PermissionAnswer::Reject),
         ] {
-            assert_eq!(parse_answer(&ask, &[word.into()]).unwrap(), WaitAnswer::Permission(answer));
+            assert_eq!(parse_answer(&request, &[word.into()]).unwrap(), WaitAnswer::Permission(answer));
         }
     }
 }

@@ -37,8 +37,10 @@ impl WaitSource<'_> {
             WaitSource::Hub(hub) => {
                 let answer = hub.inbox().list().await?;
                 output.answer(&answer, |inbox| {
-                    for runtime in &inbox.unavailable {
-                        output.talk(&format!("runtime {runtime} is unreachable: its waits are not listed"));
+                    for runtime in &inbox.unavailable_runtimes {
+                        output.print_note(&format!(
+                            "runtime {runtime} is unreachable: its waits are not listed"
+                        ));
                     }
                     view::table(
                         inbox

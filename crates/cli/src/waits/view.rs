@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::source::OpenWait;
 use crate::{
-    api::{always, choices, summarize_ask},
+    api::{always, choices, summarize_request},
     exit::CommandResult,
     output::{self, CommandOutput, or_dash, plain},
 };
@@ -26,9 +26,9 @@ pub(super) fn table(open: impl Iterator<Item = OpenWait>) -> String {
             or_dash(runtime),
             wait.session_id.to_string(),
             age(&wait, now),
-            kind(&wait.ask).into(),
-            summarize_ask(&wait.ask),
-            choices(&wait.ask),
+            kind(&wait.request).into(),
+            summarize_request(&wait.request),
+            choices(&wait.request),
         ]
     });
     output::table(["ID", "RUNTIME", "SESSION", "AGE", "KIND", "QUESTION", "CHOICES"], rows)
@@ -43,8 +43,8 @@ pub(crate) fn age(wait: &Wait, now: Timestamp) -> String {
 }
 
 /// The kind of a wait, for the tables.
-pub(crate) fn kind(ask: &WaitRequest) -> &'static str {
-    match ask {
+pub(crate) fn kind(request: &WaitRequest) -> &'static str {
+    match request {
         WaitRequest::Permission(_) => "permission",
         WaitRequest::Question(question) if question.plan.is_some() => "plan",
         WaitRequest::Question(_) => "question",
@@ -89,7 +89,7 @@ impl WaitStreamEvent for InboxEvent {
             waits.iter().map(|item| opened(Some(&item.runtime_id), &item.wait)).collect()
         };
         match self {
-            InboxEvent::Snapshot { waits, unavailable } => {
+            InboxEvent::Snapshot { waits, unavailable_runtimes: unavailable } => {
                 [unavailable.iter().map(unreachable).collect(), opened_lines(waits)].concat()
             }
             InboxEvent::Opened { wait } => vec![opened(Some(&wait.runtime_id), &wait.wait)],
@@ -104,17 +104,22 @@ impl WaitStreamEvent for InboxEvent {
 }
 
 fn opened(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
-    let always = match &wait.ask {
+    let always = match &wait.request {
         WaitRequest::Permission(permission) => always(permission).map(|it| format!("  (always: {it})")),
         WaitRequest::Question(_) => None,
     };
     let always = always.unwrap_or_default();
-    format!("open     {}  {}  {}{always}", location(runtime, wait), kind(&wait.ask), summarize_ask(&wait.ask))
+    format!(
+        "open     {}  {}  {}{always}",
+        location(runtime, wait),
+        kind(&wait.request),
+        summarize_request(&wait.request)
+    )
 }
 
 /// One line: the answer to a wait and its author.
 pub(crate) fn settled(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
-    let (author, outcome) = match &wait.settled {
+    let (author, outcome) = match &wait.settlement {
         None => (None, "-".into()),
         Some(settled) => (settled.author.as_ref(), describe_outcome(&settled.outcome)),
     };

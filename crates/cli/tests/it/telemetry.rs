@@ -34,7 +34,7 @@ async fn until(daemon: &Daemon, id: &str, state: &str) -> u64 {
         loop {
             let session = daemon.request(Method::GET, &path).bearer_auth(TOKEN).send().await.unwrap();
             let session: Value = session.json().await.unwrap();
-            if session["state"] == state && session["queued"] == 0 {
+            if session["state"] == state && session["queuedInputs"] == 0 {
                 return session["newestSeq"].as_u64().unwrap();
             }
             tokio::task::yield_now().await;

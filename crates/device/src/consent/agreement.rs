@@ -1,6 +1,6 @@
 //! What the owner of a device agrees to for more than once.
 
-use protocol::relay::{Json, RelayContext, RootId, ToolName, VirtualPath, shell::StartCommand};
+use protocol::relay::{RawJson, RelayContext, RootId, ToolName, VirtualPath, shell::StartCommand};
 use sha2::{Digest, Sha256};
 
 /// What the owner agrees to for more than once: this, and nothing else.
@@ -56,7 +56,7 @@ impl Subject {
             output_limit_bytes: None,
             ..asked.clone()
         };
-        let hash = <[u8; 32]>::from(Sha256::digest(Json::from_value(&shown).as_str()));
+        let hash = <[u8; 32]>::from(Sha256::digest(RawJson::from_value(&shown).as_str()));
         Self::Command { at: at.clone(), sha256: hash.into() }
     }
 }

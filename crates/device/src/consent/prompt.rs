@@ -1,7 +1,7 @@
 //! How the owner of a device is asked.
 
 use async_trait::async_trait;
-use protocol::relay::{Code, MethodInfo, RelayError, Request};
+use protocol::relay::{MethodInfo, RelayError, RelayErrorCode, Request};
 
 use super::{Agreement, Subject};
 
@@ -54,7 +54,7 @@ impl Unanswered {
                 ("this request is too long to show to the device's owner for approval", "too_long_to_show")
             }
         };
-        RelayError::new(Code::ApprovalRequired, why).with("method", row.name).with("reason", reason)
+        RelayError::new(RelayErrorCode::ApprovalRequired, why).with("method", row.name).with("reason", reason)
     }
 }
 

@@ -3,7 +3,7 @@
 use files::{EntryMetadata, EntryType, FileErrorCause, LinkHandling, ParentDirectories, RemovalScope};
 use jiff::Timestamp;
 use protocol::relay::{
-    Code, RelayError,
+    RelayError, RelayErrorCode,
     file::{DeleteFileResult, EntryKind, FileStat, MakeDirectoryResult},
 };
 use tokio_util::sync::CancellationToken;
@@ -44,7 +44,7 @@ pub(super) fn mkdir(spot: &Spot, parents: bool) -> Result<MakeDirectoryResult, R
     };
     if !created && !parents {
         let message = format!("could not make the directory `{}`: it already exists", spot.path);
-        return Err(RelayError::new(Code::InvalidRequest, message)
+        return Err(RelayError::new(RelayErrorCode::InvalidRequest, message)
             .with("root_id", spot.root_id.as_str())
             .with("reason", "exists"));
     }
@@ -59,7 +59,7 @@ pub(super) fn delete(
     stop: &CancellationToken,
 ) -> Result<DeleteFileResult, RelayError> {
     if spot.is_root() {
-        return Err(RelayError::new(Code::PermissionDenied, "a root cannot be deleted")
+        return Err(RelayError::new(RelayErrorCode::PermissionDenied, "a root cannot be deleted")
             .with("root_id", spot.root_id.as_str())
             .with("reason", "root"));
     }

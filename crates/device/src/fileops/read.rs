@@ -4,7 +4,7 @@ use std::{fmt::Write, io};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use protocol::relay::{
-    Json, RelayError,
+    RawJson, RelayError,
     file::{FileContent, ReadEncoding, ReadFile},
 };
 use rustix::{buffer::spare_capacity, io::Errno};
@@ -27,7 +27,7 @@ const TEXT_BYTES_MAX: usize = 128 * 1024;
 ///
 /// Text ends with a whole character, so there may be a few bytes less of it. What is no UTF-8, or begins inside of a
 /// character, can only be had in base64.
-pub(super) fn read(spot: &Spot, asked: &ReadFile) -> Result<Json, RelayError> {
+pub(super) fn read(spot: &Spot, asked: &ReadFile) -> Result<RawJson, RelayError> {
     let (file, stat) = spot.files.open_read(&spot.at()?).map_err(|error| spot.refused(&error))?;
     let offset = asked.offset.unwrap_or(0);
     let most = match asked.encoding {
@@ -70,16 +70,16 @@ fn take(file: &std::fs::File, most: usize, offset: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Written by hand, as this is most of what goes over a connection: the bytes are encoded where they stay.
-fn in_base64(bytes: &[u8], size: u64, eof: bool) -> Json {
+fn in_base64(bytes: &[u8], size: u64, eof: bool) -> RawJson {
     let mut json = String::with_capacity(bytes.len() / 3 * 4 + 100);
     json.push_str(r#"{"content":""#);
     BASE64_STANDARD.encode_string(bytes, &mut json);
     // A string takes all that is written to it.
     let _ = write!(json, r#"","encoding":"base64","size_bytes":{size},"eof":{eof}}}"#);
-    Json::from_text(json).unwrap_or_else(|_| Json::empty())
+    RawJson::from_text(json).unwrap_or_else(|_| RawJson::empty())
 }
 
-fn text(mut bytes: Vec<u8>, wanted: usize, size: u64, eof: bool) -> Result<Json, RelayError> {
+fn text(mut bytes: Vec<u8>, wanted: usize, size: u64, eof: bool) -> Result<RawJson, RelayError> {
     if let Err(error) = std::str::from_utf8(&bytes) {
         // A character that was cut comes whole with the next bytes.
         if error.error_len().is_some() || eof {
@@ -99,6 +99,6 @@ fn text(mut bytes: Vec<u8>, wanted: usize, size: u64, eof: bool) -> Result<Json,
     Ok(content(String::from_utf8(bytes).unwrap_or_default(), ReadEncoding::Utf8, size, eof))
 }
 
-fn content(content: String, encoding: ReadEncoding, size: u64, eof: bool) -> Json {
-    Json::from_value(&FileContent { content, encoding, size_bytes: Some(size), eof: Some(eof) })
+fn content(content: String, encoding: ReadEncoding, size: u64, eof: bool) -> RawJson {
+    RawJson::from_value(&FileContent { content, encoding, size_bytes: Some(size), eof: Some(eof) })
 }

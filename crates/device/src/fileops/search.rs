@@ -12,7 +12,7 @@ mod walk;
 use std::{sync::Arc, time::Duration};
 
 use protocol::relay::{
-    Json, RelayError,
+    RawJson, RelayError,
     file::{MatchBatch, SearchFiles, SearchMatch},
 };
 use relay::{Reply, Unsent};
@@ -37,7 +37,7 @@ pub(super) async fn search(
     asked: SearchFiles,
     work: &Work,
     reply: &mut Reply,
-) -> Result<Json, RelayError> {
+) -> Result<RawJson, RelayError> {
     let query = Query::new(&asked)?;
     let time = asked.timeout_ms.map_or(TIME_MAX, |ms| Duration::from_millis(ms).min(TIME_MAX));
     let until = Instant::now() + time;
@@ -56,7 +56,7 @@ pub(super) async fn search(
         Some(told) => told?,
         None => searched.truncated = true,
     }
-    Ok(Json::from_value(&searched))
+    Ok(RawJson::from_value(&searched))
 }
 
 /// Tells of what is found, as much at once as there is, until there is no more.
@@ -68,14 +68,14 @@ async fn tell(matches: &mut mpsc::Receiver<SearchMatch>, reply: &mut Reply) -> R
         for found in waiting.drain(..) {
             let size = lines::size(&found);
             if bytes + size > BATCH_BYTES_MAX && !batch.matches.is_empty() {
-                reply.stream("progress", Json::from_value(&batch)).await?;
+                reply.stream("progress", RawJson::from_value(&batch)).await?;
                 batch.matches.clear();
                 bytes = 0;
             }
             bytes += size;
             batch.matches.push(found);
         }
-        reply.stream("progress", Json::from_value(&batch)).await?;
+        reply.stream("progress", RawJson::from_value(&batch)).await?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use files::RootedPath;
-use protocol::relay::{Code, RelayError, RelayPath, RequestLimits, RootId, RootMode};
+use protocol::relay::{RelayError, RelayErrorCode, RelayPath, RequestLimits, RootId, RootMode};
 
 use super::refusal;
 use crate::Roots;
@@ -35,7 +35,7 @@ impl Spot {
     pub(super) fn for_change(self) -> Result<Self, RelayError> {
         match self.mode {
             RootMode::Rw => Ok(self),
-            RootMode::Ro => Err(RelayError::new(Code::PermissionDenied, "the root is read-only")
+            RootMode::Ro => Err(RelayError::new(RelayErrorCode::PermissionDenied, "the root is read-only")
                 .with("root_id", self.root_id.as_str())
                 .with("reason", "read_only")),
         }

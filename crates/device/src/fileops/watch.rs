@@ -10,7 +10,7 @@ use std::{io, os::fd::OwnedFd, sync::Arc, time::Duration};
 use files::{FileChange, FileWatcher, WatchScope};
 use jiff::Timestamp;
 use protocol::relay::{
-    Code, Json, RelayError,
+    RawJson, RelayError, RelayErrorCode,
     file::{ChangeKind, WatchFiles, WatchStarted, WatchedChange},
 };
 use relay::Reply;
@@ -39,14 +39,14 @@ pub(super) async fn watch(
     room: Arc<Semaphore>,
     work: &Work,
     reply: &mut Reply,
-) -> Result<Json, RelayError> {
+) -> Result<RawJson, RelayError> {
     let _room = room.try_acquire_owned().map_err(|error| busy(&error))?;
     let reach = if asked.recursive { WatchScope::Tree } else { WatchScope::Directory };
     let mut watch = start(&spot, reach, work, reply.token()).await?;
     let no_poll = |error: io::Error| failed(&spot, "watch", &error);
     let ready = ready(watch.handle()).map_err(no_poll)?;
     let watching = WatchStarted { watch_id: format!("watch_{:016x}", fastrand::u64(..)) };
-    reply.stream("status", Json::from_value(&watching)).await?;
+    reply.stream("status", RawJson::from_value(&watching)).await?;
     let mut more = false;
     loop {
         if !more {
@@ -68,13 +68,13 @@ pub(super) async fn watch(
         let ts = Timestamp::now();
         for told in burst.told() {
             let change = WatchedChange { root_id: spot.root_id.clone(), ts, ..told };
-            reply.stream("progress", Json::from_value(&change)).await?;
+            reply.stream("progress", RawJson::from_value(&change)).await?;
         }
         if over {
             let (root_id, path) = (spot.root_id.clone(), spot.path.clone());
             let gone = WatchedChange { root_id, path, kind: ChangeKind::Deleted, old_path: None, ts };
-            reply.stream("progress", Json::from_value(&gone)).await?;
-            return Ok(Json::from_value(&watching));
+            reply.stream("progress", RawJson::from_value(&gone)).await?;
+            return Ok(RawJson::from_value(&watching));
         }
     }
 }
@@ -110,7 +110,7 @@ async fn read(
 }
 
 fn busy(_: &TryAcquireError) -> RelayError {
-    RelayError::new(Code::ProviderError, "too many watches are open; close one first")
+    RelayError::new(RelayErrorCode::ProviderError, "too many watches are open; close one first")
         .with("reason", "busy")
         .with("limit", WATCHES_MAX)
 }

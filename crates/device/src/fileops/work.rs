@@ -1,6 +1,6 @@
 //! What blocks: it is done on the blocking threads of the runtime, and is gone when nobody wants it.
 
-use protocol::relay::{Code, RelayError};
+use protocol::relay::{RelayError, RelayErrorCode};
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
@@ -58,7 +58,8 @@ impl Work {
 impl<T> Task<T> {
     /// What comes of it.
     pub(super) async fn done(&mut self) -> Result<T, RelayError> {
-        let failed = |_: JoinError| Err(RelayError::new(Code::ProviderError, "the file provider failed"));
+        let failed =
+            |_: JoinError| Err(RelayError::new(RelayErrorCode::ProviderError, "the file provider failed"));
         (&mut self.done).await.unwrap_or_else(failed)
     }
 

@@ -6,7 +6,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use files::{AppendFile, AtomicFile, CHUNK_BYTES, CreateOptions, Durability, EntryMetadata, IfExists};
 use parking_lot::Mutex;
 use protocol::relay::{
-    Code, Encoding, RelayError,
+    Encoding, RelayError, RelayErrorCode,
     file::{CreateMode, IfMatch, WriteFile, WriteFileResult},
 };
 use sha2::{Digest, Sha256};
@@ -207,7 +207,7 @@ fn conflict(spot: &Spot, why: &str) -> RelayError {
 }
 
 fn missing(spot: &Spot) -> RelayError {
-    RelayError::new(Code::NotFound, format!("could not write `{}`: it does not exist", spot.path))
+    RelayError::new(RelayErrorCode::NotFound, format!("could not write `{}`: it does not exist", spot.path))
         .with("root_id", spot.root_id.as_str())
         .with("reason", "not_found")
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use protocol::relay::{Json, RelayError, shell::CommandOutcome};
+use protocol::relay::{RawJson, RelayError, shell::CommandOutcome};
 use relay::{Reply, Unsent};
 use tokio::sync::mpsc;
 
@@ -44,7 +44,7 @@ async fn tell(
     chunks: &mut mpsc::Receiver<Chunk>,
     reply: &mut Reply,
 ) -> Result<(), RelayError> {
-    reply.stream("status", Json::from_value(&command.started())).await?;
+    reply.stream("status", RawJson::from_value(&command.started())).await?;
     let cancelled = reply.token().clone();
     tokio::select! {
         biased;

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use protocol::relay::{Code, RelayError, RelayPath, RequestLimits, RootMode, VirtualPath};
+use protocol::relay::{RelayError, RelayErrorCode, RelayPath, RequestLimits, RootMode, VirtualPath};
 use rustix::{
     fs::{CWD, Mode as FileMode, OFlags, ResolveFlags, openat, openat2},
     io::Errno,
@@ -128,11 +128,11 @@ fn within(root: &OwnedFd, path: &RelayPath) -> Result<OwnedFd, Errno> {
 
 fn refused(errno: Errno, path: &VirtualPath) -> RelayError {
     let (code, message) = match errno {
-        Errno::NOENT => (Code::NotFound, "there is no such directory"),
-        Errno::NOTDIR => (Code::NotFound, "the path is not a directory"),
-        Errno::XDEV | Errno::LOOP => (Code::PermissionDenied, "the path leads outside its root"),
-        Errno::ACCESS | Errno::PERM => (Code::PermissionDenied, "the directory cannot be entered"),
-        _ => (Code::ProviderError, "the directory cannot be opened"),
+        Errno::NOENT => (RelayErrorCode::NotFound, "there is no such directory"),
+        Errno::NOTDIR => (RelayErrorCode::NotFound, "the path is not a directory"),
+        Errno::XDEV | Errno::LOOP => (RelayErrorCode::PermissionDenied, "the path leads outside its root"),
+        Errno::ACCESS | Errno::PERM => (RelayErrorCode::PermissionDenied, "the directory cannot be entered"),
+        _ => (RelayErrorCode::ProviderError, "the directory cannot be opened"),
     };
     RelayError::new(code, message).with("path", path.as_str())
 }

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, time::Duration};
 
 use protocol::relay::{
-    Code, CommandNetwork, RelayError, RequestLimits, RootMode,
+    CommandNetwork, RelayError, RelayErrorCode, RequestLimits, RootMode,
     shell::{CommandProgram, StartCommand, TerminalDimensions},
 };
 
@@ -50,7 +50,7 @@ impl Plan {
     ) -> Result<Self, RelayError> {
         if runtime == Runtime::Unavailable {
             return Err(RelayError::new(
-                Code::CapabilityUnavailable,
+                RelayErrorCode::CapabilityUnavailable,
                 "this device has no sandbox for commands",
             ));
         }

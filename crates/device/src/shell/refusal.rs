@@ -1,17 +1,17 @@
 //! What whoever asks is told when nothing comes of it: never a path of this machine.
 
-use protocol::relay::{Code, MethodInfo, RelayError};
+use protocol::relay::{MethodInfo, RelayError, RelayErrorCode};
 
 pub(super) fn invalid(message: &str) -> RelayError {
-    RelayError::new(Code::InvalidRequest, message)
+    RelayError::new(RelayErrorCode::InvalidRequest, message)
 }
 
 pub(super) fn denied(message: &str) -> RelayError {
-    RelayError::new(Code::PermissionDenied, message)
+    RelayError::new(RelayErrorCode::PermissionDenied, message)
 }
 
 pub(super) fn failed(message: &str) -> RelayError {
-    RelayError::new(Code::ProviderError, message)
+    RelayError::new(RelayErrorCode::ProviderError, message)
 }
 
 /// More than there may be now; later there may be less.
@@ -21,22 +21,26 @@ pub(super) fn busy(message: &str) -> RelayError {
 
 /// Something of a command is not there.
 pub(super) fn missing(id: &str, reason: &str, message: &str) -> RelayError {
-    RelayError::new(Code::NotFound, message).with("command_id", id).with("reason", reason)
+    RelayError::new(RelayErrorCode::NotFound, message).with("command_id", id).with("reason", reason)
 }
 
 /// It was ended; `lost` if nobody can tell whether all of it is gone.
 pub(super) fn cancelled(lost: bool) -> RelayError {
-    confirmed(RelayError::new(Code::Cancelled, "the command was stopped"), lost)
+    confirmed(RelayError::new(RelayErrorCode::Cancelled, "the command was stopped"), lost)
 }
 
 /// It took too long, and was ended.
 pub(super) fn timed_out(limit_ms: u64, lost: bool) -> RelayError {
-    confirmed(RelayError::new(Code::Timeout, "the command exceeded its timeout and was stopped"), lost)
-        .with("limit", limit_ms)
+    confirmed(
+        RelayError::new(RelayErrorCode::Timeout, "the command exceeded its timeout and was stopped"),
+        lost,
+    )
+    .with("limit", limit_ms)
 }
 
 pub(super) fn unknown(row: &MethodInfo) -> RelayError {
-    RelayError::new(Code::CapabilityUnavailable, "the device does not offer this").with("method", row.name)
+    RelayError::new(RelayErrorCode::CapabilityUnavailable, "the device does not offer this")
+        .with("method", row.name)
 }
 
 fn confirmed(error: RelayError, lost: bool) -> RelayError {

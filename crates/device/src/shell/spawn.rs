@@ -3,7 +3,7 @@
 use std::{os::fd::AsRawFd, time::Duration};
 
 use process::{OutputReader, ProcessControl, ProcessSpec, ProcessStdin, PtyResizer, PtySize, SpawnFailure};
-use protocol::relay::{Code, RelayError};
+use protocol::relay::{RelayError, RelayErrorCode};
 use tracing::warn;
 
 use super::{
@@ -100,7 +100,7 @@ fn refused(error: &process::Error) -> RelayError {
 }
 
 fn no_program() -> RelayError {
-    RelayError::new(Code::NotFound, "the program was not found").with("reason", "program")
+    RelayError::new(RelayErrorCode::NotFound, "the program was not found").with("reason", "program")
 }
 
 fn not_executable() -> RelayError {

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use process::{ChildExit, ChildStream, ProcessSpec, RawProcess};
 use protocol::relay::{
-    Code, Family, RelayError,
+    Family, RelayError, RelayErrorCode,
     tool::{ToolCallResult, ToolContent, ToolDescriptor, ToolPart},
 };
 use tokio::time::{Instant, sleep_until};
@@ -111,7 +111,7 @@ impl Tool for Command {
         let RawProcess { stdin, mut outputs, control } =
             process::spawn_raw(&self.spec).await.map_err(|error| {
                 warn!(error = %protocol::ErrorChain(&error), "could not start a tool");
-                RelayError::new(Code::ProviderError, "the tool could not be started")
+                RelayError::new(RelayErrorCode::ProviderError, "the tool could not be started")
             })?;
         // The queue is empty, so it is taken; who does not read it is answered by what it does instead.
         let _ = stdin.try_send(Bytes::from(serde_json::Value::Object(call.arguments).to_string()));

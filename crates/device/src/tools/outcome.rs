@@ -1,7 +1,7 @@
 //! What came of the use of a tool.
 
 use protocol::relay::{
-    Code, Json, RelayError,
+    RawJson, RelayError, RelayErrorCode,
     tool::{ToolCallResult, ToolContent},
 };
 use serde::Deserialize;
@@ -17,13 +17,13 @@ pub(crate) const TEXT_BYTES_MAX: usize = 128 << 10;
 ///
 /// # Errors
 /// `provider_error` if it does not.
-pub(crate) fn bounded(result: &ToolCallResult) -> Result<Json, RelayError> {
-    let json = Json::from_value(result);
+pub(crate) fn bounded(result: &ToolCallResult) -> Result<RawJson, RelayError> {
+    let json = RawJson::from_value(result);
     let actual = json.as_str().len();
     if actual <= RESULT_BYTES_MAX {
         return Ok(json);
     }
-    Err(RelayError::new(Code::ProviderError, "the tool's result is too large for one message")
+    Err(RelayError::new(RelayErrorCode::ProviderError, "the tool's result is too large for one message")
         .with("limit", RESULT_BYTES_MAX)
         .with("actual", actual))
 }

@@ -8,7 +8,8 @@ use std::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::relay::{
-    Code, ConnectionSide, EventFrame, Family, Hello, Json, RelayAccepted, RelayError, Request, ToolName,
+    ConnectionSide, EventFrame, Family, Hello, RawJson, RelayAccepted, RelayError, RelayErrorCode, Request,
+    ToolName,
     method::{self, MethodInfo, RelayMethod},
     tool::{CallTool, RejectedTool, ToolCallResult, ToolList, ToolsRegistered, ToolsUnregistered},
 };
@@ -90,18 +91,20 @@ impl Handler for Program {
             flow: None,
             extensions: Vec::new(),
         };
-        Json::from_value(&accepted).read().map_err(|_| Refused("it could not be accepted".into()))
+        RawJson::from_value(&accepted).read().map_err(|_| Refused("it could not be accepted".into()))
     }
 
-    async fn request(&self, request: Request, _: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
         match request.method.as_str() {
             "tool.register" => self
                 .register(&method::ToolRegister::params(&request.params)?)
-                .map(|said| Json::from_value(&said)),
+                .map(|said| RawJson::from_value(&said)),
             "tool.unregister" => {
                 let names = method::ToolUnregister::params(&request.params)?.names;
                 let source = self.0.source.get().ok_or_else(gone)?;
-                Ok(Json::from_value(&ToolsUnregistered { unregistered: self.0.shelf.take(source, &names) }))
+                Ok(RawJson::from_value(&ToolsUnregistered {
+                    unregistered: self.0.shelf.take(source, &names),
+                }))
             }
             other => Err(refused(other)),
         }
@@ -112,11 +115,11 @@ impl Handler for Program {
 
 fn refused(name: &str) -> RelayError {
     let (code, why) = match MethodInfo::find(name) {
-        None => (Code::UnknownMethod, "unknown method"),
+        None => (RelayErrorCode::UnknownMethod, "unknown method"),
         Some(row) if row.requested_by == ConnectionSide::Runtime => {
-            (Code::InvalidRequest, "only runtimes send this method")
+            (RelayErrorCode::InvalidRequest, "only runtimes send this method")
         }
-        Some(_) => (Code::CapabilityUnavailable, "this socket accepts tools only"),
+        Some(_) => (RelayErrorCode::CapabilityUnavailable, "this socket accepts tools only"),
     };
     RelayError::new(code, why).with("method", name)
 }
@@ -131,7 +134,7 @@ struct OfProgram {
 impl Tool for OfProgram {
     async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolCallResult, RelayError> {
         let params = CallTool { name: self.name.clone(), arguments: call.arguments, call_id: None };
-        let mut ask = Ask::new(method::ToolCall::INFO.name, Json::from_value(&params)).within(wait());
+        let mut ask = Ask::new(method::ToolCall::INFO.name, RawJson::from_value(&params)).within(wait());
         if let Some(context) = call.context {
             ask = ask.context(context);
         }
@@ -145,11 +148,11 @@ impl Tool for OfProgram {
             answer = asked => answer,
         };
         answer.map_err(|error| match error.code {
-            Code::RelayDisconnected => gone(),
+            RelayErrorCode::RelayDisconnected => gone(),
             // What the program says of itself is not what the relay says of the device.
-            Code::UnknownMethod | Code::CapabilityUnavailable | Code::PermissionDenied => {
-                RelayError { code: Code::ProviderError, ..error }
-            }
+            RelayErrorCode::UnknownMethod
+            | RelayErrorCode::CapabilityUnavailable
+            | RelayErrorCode::PermissionDenied => RelayError { code: RelayErrorCode::ProviderError, ..error },
             _ => error,
         })
     }

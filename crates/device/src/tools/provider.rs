@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use protocol::relay::{
-    self as wire, ApprovalPolicy, Code, DeviceCapabilities, EventFrame, Family, Json, MethodInfo,
-    RelayAccepted, RelayContext, RelayError, RelayEvent, Request, ToolName,
+    self as wire, ApprovalPolicy, DeviceCapabilities, EventFrame, Family, MethodInfo, RawJson, RelayAccepted,
+    RelayContext, RelayError, RelayErrorCode, RelayEvent, Request, ToolName,
     method::{self, RelayMethod},
     tool::{CallTool, ToolDescriptor, ToolList, ToolsRegistered, UnregisterTools},
 };
@@ -44,19 +44,20 @@ impl Tools {
     /// The tool that is to be used, if it is there and these are arguments of it.
     fn find(&self, call: &CallTool) -> Result<Arc<Placed>, RelayError> {
         let placed = self.shelf.find(&call.name).ok_or_else(|| {
-            RelayError::new(Code::NotFound, "the device has no such tool").with("tool", call.name.as_str())
+            RelayError::new(RelayErrorCode::NotFound, "the device has no such tool")
+                .with("tool", call.name.as_str())
         })?;
         let fit = placed.schema.check(&call.arguments);
         fit.map_err(|violation| violation.with("tool", call.name.as_str()))?;
         Ok(placed)
     }
 
-    async fn call(&self, request: Request, cancel: &CancellationToken) -> Result<Json, RelayError> {
+    async fn call(&self, request: Request, cancel: &CancellationToken) -> Result<RawJson, RelayError> {
         let call = method::ToolCall::params(&request.params)?;
         let placed = self.find(&call)?;
         let Ok(_room) = self.room.try_acquire() else {
             return Err(RelayError::new(
-                Code::ProviderError,
+                RelayErrorCode::ProviderError,
                 "too many tool calls are running; try again later",
             )
             .with("reason", "busy")
@@ -66,7 +67,8 @@ impl Tools {
         let context = request.context.map(|context| RelayContext { terms: None, ..context });
         let answer = placed.tool.call(Use { arguments: call.arguments, context }, cancel).await;
         // Whatever came of it: it was cancelled, and that is what whoever asked expects to hear.
-        if cancel.is_cancelled() && !matches!(&answer, Err(error) if error.code == Code::Cancelled) {
+        if cancel.is_cancelled() && !matches!(&answer, Err(error) if error.code == RelayErrorCode::Cancelled)
+        {
             return Err(cancelled());
         }
         outcome::bounded(&answer?)
@@ -120,16 +122,18 @@ impl Provider for Tools {
         request: Request,
         reply: &mut Reply,
         _: &Visit,
-    ) -> Result<Json, RelayError> {
+    ) -> Result<RawJson, RelayError> {
         match row.name {
-            "tool.list" => Ok(Json::from_value(&ToolList::from_tools(&self.shelf.descriptors()))),
+            "tool.list" => Ok(RawJson::from_value(&ToolList::from_tools(&self.shelf.descriptors()))),
             "tool.call" => self.call(request, reply.token()).await,
             "tool.cancel" => {
                 let cancel = method::ToolCancel::params(&request.params)?;
                 self.uses.cancel(request.context.as_ref(), &cancel.call_id);
-                Ok(Json::empty())
+                Ok(RawJson::empty())
             }
-            _ => Err(RelayError::new(Code::UnknownMethod, "unknown method").with("method", row.name)),
+            _ => {
+                Err(RelayError::new(RelayErrorCode::UnknownMethod, "unknown method").with("method", row.name))
+            }
         }
     }
 
@@ -164,7 +168,7 @@ async fn unregister(peer: &Peer, names: Vec<ToolName>) {
         return;
     }
     let gone = UnregisterTools { names };
-    let ask = Ask::new(method::ToolUnregister::INFO.name, Json::from_value(&gone));
+    let ask = Ask::new(method::ToolUnregister::INFO.name, RawJson::from_value(&gone));
     // Who answers it tells the others.
     if let Err(error) = peer.request(ask).await.outcome().await {
         warn!(%error, "the hub does not support tool.unregister; sending an event instead");
@@ -177,7 +181,7 @@ async fn register(peer: &Peer, tools: &[ToolDescriptor]) {
         return;
     }
     let list = ToolList::from_tools(tools);
-    let ask = Ask::new(method::ToolRegister::INFO.name, Json::from_value(&list));
+    let ask = Ask::new(method::ToolRegister::INFO.name, RawJson::from_value(&list));
     let answer = peer.request(ask).await.outcome().await;
     match answer.and_then(|answer| method::ToolRegister::result(&answer)) {
         Ok(ToolsRegistered { registered, rejected }) => {
@@ -224,14 +228,17 @@ impl Uses {
         cancel: &CancellationToken,
     ) -> Result<Going, RelayError> {
         if call.len() > CALL_ID_BYTES_MAX {
-            return Err(RelayError::new(Code::InvalidRequest, "`call_id` is too long")
+            return Err(RelayError::new(RelayErrorCode::InvalidRequest, "`call_id` is too long")
                 .with("limit", CALL_ID_BYTES_MAX)
                 .with("actual", call.len()));
         }
         let id = UseId::new(context, call);
         let mut uses = self.0.lock();
         if uses.contains_key(&id) {
-            return Err(RelayError::new(Code::InvalidRequest, "a call with this `call_id` is still running"));
+            return Err(RelayError::new(
+                RelayErrorCode::InvalidRequest,
+                "a call with this `call_id` is still running",
+            ));
         }
         uses.insert(id.clone(), cancel.clone());
         Ok(Going { uses: self.clone(), id })

@@ -9,7 +9,7 @@ use std::{
 };
 
 use protocol::relay::{
-    Json, ToolName,
+    RawJson, ToolName,
     tool::{RejectedTool, ToolDescriptor, ToolsRegistered},
 };
 use relay::tool_schema::ToolSchema;
@@ -206,7 +206,7 @@ impl Placed {
         let rejected = |reason: String| RejectedTool { name: descriptor.name.to_string(), reason };
         let schema =
             ToolSchema::new(&descriptor.input_schema).map_err(|error| rejected(error.to_string()))?;
-        let said = Json::from_value(&descriptor);
+        let said = RawJson::from_value(&descriptor);
         let fingerprint =
             Sha256::new().chain_update(&source.label).chain_update([0]).chain_update(said.as_str());
         let fingerprint = fingerprint.finalize().iter().map(|byte| format!("{byte:02x}")).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::relay::{Code, RelayContext, RelayError, tool::ToolCallResult};
+use protocol::relay::{RelayContext, RelayError, RelayErrorCode, tool::ToolCallResult};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -33,15 +33,15 @@ pub(crate) struct Use {
 }
 
 pub(crate) fn cancelled() -> RelayError {
-    RelayError::new(Code::Cancelled, "the tool call was cancelled")
+    RelayError::new(RelayErrorCode::Cancelled, "the tool call was cancelled")
 }
 
 pub(crate) fn late(wait: Duration) -> RelayError {
     let limit = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-    RelayError::new(Code::Timeout, "the tool exceeded its timeout").with("limit", limit)
+    RelayError::new(RelayErrorCode::Timeout, "the tool exceeded its timeout").with("limit", limit)
 }
 
 /// It was there a moment ago.
 pub(crate) fn gone() -> RelayError {
-    RelayError::new(Code::CapabilityUnavailable, "the tool is no longer available")
+    RelayError::new(RelayErrorCode::CapabilityUnavailable, "the tool is no longer available")
 }

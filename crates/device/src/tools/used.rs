@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use protocol::relay::{Code, RelayError, tool::ToolCallResult};
+use protocol::relay::{RelayError, RelayErrorCode, tool::ToolCallResult};
 use rmcp::{
     RoleClient,
     model::{CallToolRequestParams, CallToolResponse, ErrorCode},
@@ -44,13 +44,13 @@ impl Tool for OfServer {
         match answer {
             Ok(CallToolResponse::Complete(result)) => Ok(content::of(result)),
             Ok(_) => Err(RelayError::new(
-                Code::ProviderError,
+                RelayErrorCode::ProviderError,
                 "the tool requested input (elicitation or sampling), which this device does not support",
             )),
             Err(ServiceError::McpError(error)) => {
                 let code = match error.code {
-                    ErrorCode::INVALID_PARAMS => Code::InvalidRequest,
-                    _ => Code::ProviderError,
+                    ErrorCode::INVALID_PARAMS => RelayErrorCode::InvalidRequest,
+                    _ => RelayErrorCode::ProviderError,
                 };
                 let reason: String = error.message.chars().take(REASON_CHARS_MAX).collect();
                 Err(RelayError::new(code, format!("the tool failed: {reason}")))
@@ -59,7 +59,10 @@ impl Tool for OfServer {
                 self.broken.notify_one();
                 Err(gone())
             }
-            Err(_) => Err(RelayError::new(Code::ProviderError, "the MCP server sent an unexpected result")),
+            Err(_) => Err(RelayError::new(
+                RelayErrorCode::ProviderError,
+                "the MCP server sent an unexpected result",
+            )),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 fn request(method: &str, path: &str) -> Request {
-    let params = Json::from_value(&json!({ "root_id": "main", "path": path }));
+    let params = RawJson::from_value(&json!({ "root_id": "main", "path": path }));
     Request { id: "1".into(), method: method.into(), params, context: None }
 }
 
@@ -27,7 +27,7 @@ async fn what_is_kept_of_a_request_is_bounded() {
         let running = serde_json::to_string(&usage.seen().running).unwrap();
         assert!(running.len() < 8 * 1024, "{}", running.len());
         visit.allowed(PolicyDecision::Allowed).await.unwrap();
-        visit.ended(&Ok(Json::empty())).await;
+        visit.ended(&Ok(RawJson::empty())).await;
     }
     ledger.close().await;
     let entries: Vec<Value> = Entries::read(directory.path()).unwrap().collect::<Result<_, _>>().unwrap();
@@ -55,7 +55,7 @@ async fn what_goes_on_is_seen_until_it_ends() {
         let lasting = visit.lasts();
         lasting.note("command_id", "cmd_1");
         if !is_dropped {
-            visit.ended(&Ok(Json::empty())).await;
+            visit.ended(&Ok(RawJson::empty())).await;
         }
         drop(visit);
         let seen = usage.seen().running;

@@ -9,8 +9,8 @@ use device::{
     shell::{Config, Limits, OnDisconnect, Runtime, Sandbox, Shell, init},
 };
 use protocol::relay::{
-    ApprovalPolicy, Code, CommandNetwork, EventFrame, Hello, Json, PROTOCOL, RelayError, Request, Root,
-    RootMode, ShellGrant,
+    ApprovalPolicy, CommandNetwork, EventFrame, Hello, PROTOCOL, RawJson, RelayError, RelayErrorCode,
+    Request, Root, RootMode, ShellGrant,
 };
 use relay::{Ask, Handler, Peer, Refused, Reply, Side, pair};
 use serde_json::{Map, Value, json};
@@ -73,8 +73,8 @@ struct Lent {
 }
 
 impl Lent {
-    async fn ask(&self, method: &'static str, params: Value) -> Result<Json, RelayError> {
-        self.peer.request(Ask::new(method, Json::from_value(&params))).await.outcome().await
+    async fn ask(&self, method: &'static str, params: Value) -> Result<RawJson, RelayError> {
+        self.peer.request(Ask::new(method, RawJson::from_value(&params))).await.outcome().await
     }
 
     /// Starts a command in the background and returns its id.
@@ -142,8 +142,8 @@ impl Handler for Hub {
         Ok(Map::new())
     }
 
-    async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Err(RelayError::new(Code::UnknownMethod, "this hub serves no requests"))
+    async fn request(&self, _: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
+        Err(RelayError::new(RelayErrorCode::UnknownMethod, "this hub serves no requests"))
     }
 
     fn event(&self, _: EventFrame) {}

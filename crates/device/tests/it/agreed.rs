@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use device::{Answer, Consent, Device, Fileops, Provider, Roots, Rules, Run, Subject};
-use protocol::relay::{ApprovalPolicy, Code, Json, RelayContext, RelayError, RootMode};
+use protocol::relay::{ApprovalPolicy, RawJson, RelayContext, RelayError, RelayErrorCode, RootMode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::within;
@@ -41,7 +41,7 @@ impl Laptop {
     }
 
     async fn ask(&self, context: RelayContext, method: &str, params: Value) -> Result<Value, RelayError> {
-        let call = self.lent.call(method, Json::from_value(&params), Some(context)).await;
+        let call = self.lent.call(method, RawJson::from_value(&params), Some(context)).await;
         within(SOON, call.outcome()).await.map(|json| json.read().unwrap())
     }
 
@@ -157,7 +157,7 @@ async fn a_command_is_looked_at_before_the_owner_is_asked() {
         laptop.ask(context("w", "r"), "shell.start", params).await.unwrap_err();
     }
     let error = laptop.ask(context("w", "r"), "file.write", json!({ "path": "a" })).await.unwrap_err();
-    assert_eq!((error.code, laptop.owner.count()), (Code::InvalidRequest, 0));
+    assert_eq!((error.code, laptop.owner.count()), (RelayErrorCode::InvalidRequest, 0));
     assert!(laptop.is_asked(context("w", "r"), "shell.start", json!({ "command": "true" })).await);
     let offered = laptop.owner.offered.lock();
     let Some(Subject::Command { at, .. }) = offered[0].as_ref().map(|offered| &offered.subject) else {

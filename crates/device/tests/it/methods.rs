@@ -6,7 +6,7 @@ use device::{
     Consent, Device, Fileops,
     tools::{Shelf, Tools},
 };
-use protocol::relay::{Code, ConnectionSide, Family, METHODS};
+use protocol::relay::{ConnectionSide, Family, METHODS, RelayErrorCode};
 use serde_json::json;
 
 use crate::{
@@ -27,12 +27,12 @@ async fn every_method_is_known() {
     for row in &METHODS {
         let code = lent.ask_any(row.name, json!({})).await.err().map(|error| error.code);
         let expected = match (row.requested_by, row.family) {
-            (ConnectionSide::Provider, _) => Some(Code::InvalidRequest),
+            (ConnectionSide::Provider, _) => Some(RelayErrorCode::InvalidRequest),
             (_, Family::Resources | Family::Artifacts | Family::Computer) => {
-                Some(Code::CapabilityUnavailable)
+                Some(RelayErrorCode::CapabilityUnavailable)
             }
             _ if row.name == "tool.list" => None,
-            _ => Some(Code::InvalidRequest),
+            _ => Some(RelayErrorCode::InvalidRequest),
         };
         assert_eq!(code, expected, "{}", row.name);
     }

@@ -11,8 +11,8 @@ use device::Device;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Code, EventFrame, Family, Hello, Json, MethodInfo, PROTOCOL, Packet, RelayAccepted, RelayContext,
-    RelayError, RelayMethod, Request, RequestLimits,
+    EventFrame, Family, Hello, MethodInfo, PROTOCOL, Packet, RawJson, RelayAccepted, RelayContext,
+    RelayError, RelayErrorCode, RelayMethod, Request, RequestLimits,
 };
 use relay::{Ask, Call, CloseCode, Handler, Limits, Lost, Peer, Pipe, Refused, Reply, Side, Transport, pair};
 use serde_json::{Map, Value};
@@ -86,13 +86,13 @@ impl Lent {
 
     /// What comes of asking.
     pub(crate) async fn ask<M: RelayMethod>(&self, params: &M::Params) -> Result<M::Result, RelayError> {
-        let outcome = self.call(M::INFO.name, Json::from_value(params), None).await.outcome();
+        let outcome = self.call(M::INFO.name, RawJson::from_value(params), None).await.outcome();
         within(SOON, outcome).await.map(|json| M::result(&json).unwrap())
     }
 
     /// The same, with parameters that need not be right.
     pub(crate) async fn ask_any(&self, method: &str, params: Value) -> Result<Value, RelayError> {
-        let outcome = self.call(method, Json::from_value(&params), None).await.outcome();
+        let outcome = self.call(method, RawJson::from_value(&params), None).await.outcome();
         within(SOON, outcome).await.map(|json| json.read().unwrap())
     }
 
@@ -104,12 +104,12 @@ impl Lent {
         params: Value,
     ) -> Result<Value, RelayError> {
         let context = RelayContext { terms: Some(terms), ..RelayContext::default() };
-        let outcome = self.call(method, Json::from_value(&params), Some(context)).await.outcome();
+        let outcome = self.call(method, RawJson::from_value(&params), Some(context)).await.outcome();
         within(SOON, outcome).await.map(|json| json.read().unwrap())
     }
 
     /// A request that goes on: what it streams, and what comes of it. Dropped, it is cancelled.
-    pub(crate) async fn call(&self, method: &str, params: Json, context: Option<RelayContext>) -> Call {
+    pub(crate) async fn call(&self, method: &str, params: RawJson, context: Option<RelayContext>) -> Call {
         assert!(MethodInfo::find(method).is_some(), "there is no method {method}");
         let ask = Ask::new(method, params).within(Duration::from_secs(600));
         let ask = match context {
@@ -135,8 +135,8 @@ impl Handler for Hub {
         Ok(self.0.clone())
     }
 
-    async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Err(RelayError::new(Code::UnknownMethod, "nothing is asked of a hub here"))
+    async fn request(&self, _: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
+        Err(RelayError::new(RelayErrorCode::UnknownMethod, "nothing is asked of a hub here"))
     }
 
     fn event(&self, _: EventFrame) {}

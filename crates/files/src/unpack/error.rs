@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-use crate::{FileErrorCause, tar_reader::TarMember};
+use crate::{FileErrorCause, FileOperation, tar_reader::TarMember};
 
 /// Why an archive was not unpacked. After all errors but [`Error::NotUndone`] the destination is unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -128,7 +128,9 @@ impl MemberError {
         let name = name.chars().take(300).collect();
         match self {
             Self::Refused(reason) => Error::Refused { name, reason },
-            Self::Failed(cause) => Error::Files(crate::Error { operation: "unpack", path: name, cause }),
+            Self::Failed(cause) => {
+                Error::Files(crate::Error { operation: FileOperation::Unpack, path: name, cause })
+            }
             Self::Other(error) => error,
         }
     }

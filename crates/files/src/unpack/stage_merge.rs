@@ -35,13 +35,23 @@ struct MergeStep {
     how: StepKind,
 }
 
+/// One name in a staged directory and in the directory that it is moved to.
+#[derive(Clone, Copy)]
+struct StagedEntry<'e> {
+    from: &'e OwnedFd,
+    to: &'e OwnedFd,
+    /// The path of both directories, below `new` and `dest`.
+    parents: &'e [OsString],
+    name: &'e OsStr,
+}
+
 #[derive(Debug)]
 enum StepKind {
     /// The name was free; the entry was moved.
     Moved,
     /// The entry was exchanged with the existing one, which is now in `new`.
     Exchanged,
-    /// The existing entry was moved to `old` under this name. A `PendingRename` step for the same name follows.
+    /// The existing entry was moved to `old` under this name. A `Moved` step for the same name follows.
     SetAside(OsString),
 }
 
@@ -62,10 +72,8 @@ impl<'a> StageMerge<'a> {
                 .map_err(MemberError::from);
             let (names, from, to) = opened.map_err(|fault| fault.with_name(&shown(OsStr::new(""))))?;
             for name in names {
-                match self
-                    .move_entry(&from, &to, &parents, &name)
-                    .map_err(|fault| fault.with_name(&shown(&name)))?
-                {
+                let entry = StagedEntry { from: &from, to: &to, parents: &parents, name: &name };
+                match self.move_entry(entry).map_err(|fault| fault.with_name(&shown(&name)))? {
                     MergeOutcome::Whole => {}
                     MergeOutcome::MergeBelow => pending.push(parents.iter().cloned().chain([name]).collect()),
                 }
@@ -86,19 +94,12 @@ impl<'a> StageMerge<'a> {
         complete
     }
 
-    fn move_entry(
-        &mut self,
-        from: &OwnedFd,
-        to: &OwnedFd,
-        parents: &[OsString],
-        name: &OsStr,
-    ) -> Result<MergeOutcome, MemberError> {
+    fn move_entry(&mut self, entry: StagedEntry<'_>) -> Result<MergeOutcome, MemberError> {
+        let StagedEntry { from, to, name, .. } = entry;
         let staged = kind(from, name)?;
         for _ in 0..TRIES_MAX {
             let attempt = match kind(to, name) {
-                Err(Errno::NOENT) => self.step(parents, name, StepKind::Moved, || {
-                    rename_into_place(from, name, to, name, IfExists::Refuse)
-                }),
+                Err(Errno::NOENT) => self.move_to_free_name(entry),
                 Ok(FileType::Directory) if staged == FileType::Directory => {
                     return Ok(MergeOutcome::MergeBelow);
                 }
@@ -108,7 +109,7 @@ impl<'a> StageMerge<'a> {
                 Ok(there) if staged == FileType::Directory || there == FileType::Directory => {
                     return Err(MemberRefusal::Conflict.into());
                 }
-                Ok(_) => self.replace(from, to, parents, name),
+                Ok(_) => self.replace(entry),
                 Err(errno) => return Err(errno.into()),
             };
             match attempt {
@@ -119,16 +120,16 @@ impl<'a> StageMerge<'a> {
         Err(Errno::BUSY.into())
     }
 
-    fn replace(
-        &mut self,
-        from: &OwnedFd,
-        to: &OwnedFd,
-        parents: &[OsString],
-        name: &OsStr,
-    ) -> Result<(), Errno> {
+    fn move_to_free_name(&mut self, entry: StagedEntry<'_>) -> Result<(), Errno> {
+        let StagedEntry { from, to, name, .. } = entry;
+        self.step(entry, StepKind::Moved, || rename_into_place(from, name, to, name, IfExists::Refuse))
+    }
+
+    fn replace(&mut self, entry: StagedEntry<'_>) -> Result<(), Errno> {
+        let StagedEntry { from, to, name, .. } = entry;
         let exchange = || fs::renameat_with(from, name, to, name, RenameFlags::EXCHANGE);
-        match self.step(parents, name, StepKind::Exchanged, exchange) {
-            Err(Errno::INVAL | Errno::NOSYS) => self.replace_in_two_steps(from, to, parents, name),
+        match self.step(entry, StepKind::Exchanged, exchange) {
+            Err(Errno::INVAL | Errno::NOSYS) => self.replace_in_two_steps(entry),
             // Another process may have put a directory there since the check; it must not be removed with the stage. The
             // exchange is recorded, so `undo` puts it back.
             Ok(()) if kind(from, name)? == FileType::Directory => Err(Errno::ISDIR),
@@ -137,25 +138,17 @@ impl<'a> StageMerge<'a> {
     }
 
     /// For network filesystems, which cannot exchange: for a moment the name does not exist.
-    fn replace_in_two_steps(
-        &mut self,
-        from: &OwnedFd,
-        to: &OwnedFd,
-        parents: &[OsString],
-        name: &OsStr,
-    ) -> Result<(), Errno> {
+    fn replace_in_two_steps(&mut self, entry: StagedEntry<'_>) -> Result<(), Errno> {
+        let StagedEntry { to, name, .. } = entry;
         let aside = OsString::from(self.steps.len().to_string());
         let old = self.old;
-        self.step(parents, name, StepKind::SetAside(aside.clone()), || fs::renameat(to, name, old, &aside))?;
-        self.step(parents, name, StepKind::Moved, || {
-            rename_into_place(from, name, to, name, IfExists::Refuse)
-        })
+        self.step(entry, StepKind::SetAside(aside.clone()), || fs::renameat(to, name, old, &aside))?;
+        self.move_to_free_name(entry)
     }
 
     fn step(
         &mut self,
-        parents: &[OsString],
-        name: &OsStr,
+        StagedEntry { parents, name, .. }: StagedEntry<'_>,
         how: StepKind,
         run: impl FnOnce() -> Result<(), Errno>,
     ) -> Result<(), Errno> {
@@ -215,7 +208,8 @@ mod tests {
         }
         let (new, dest, old) = (handle("new"), handle("dest"), handle("old"));
         let mut merge = StageMerge::new(new.as_fd(), dest.as_fd(), old.as_fd());
-        merge.replace_in_two_steps(&new, &dest, &[], OsStr::new("a")).unwrap();
+        let entry = StagedEntry { from: &new, to: &dest, parents: &[], name: OsStr::new("a") };
+        merge.replace_in_two_steps(entry).unwrap();
         assert_eq!((text("new/a"), text("dest/a").as_deref()), (None, Some("new")));
         assert!(merge.undo());
         assert_eq!((text("new/a").as_deref(), text("dest/a").as_deref()), (Some("new"), Some("dest")));

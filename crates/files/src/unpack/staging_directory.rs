@@ -14,7 +14,7 @@ use rustix::{
 
 use super::{Error, MemberRefusal, error::MemberError, member_name::MemberName, stage_merge::StageMerge};
 use crate::{
-    RootedPath,
+    FileOperation, RootedPath,
     error::ErrorContext,
     remove::remove_tree,
     root_directory::{DIRECTORY, open_child},
@@ -43,8 +43,8 @@ pub(super) struct StagedFile(File);
 impl<'a> StagingDirectory<'a> {
     pub(super) fn new(dest: OwnedFd, dest_path: &'a RootedPath) -> Result<Self, Error> {
         let private = Mode::from_raw_mode(0o700);
-        let (hidden, ()) =
-            with_hidden_name(|name| fs::mkdirat(&dest, name, private)).at("unpack into", dest_path)?;
+        let (hidden, ()) = with_hidden_name(|name| fs::mkdirat(&dest, name, private))
+            .at(FileOperation::UnpackInto, dest_path)?;
         let parts = || {
             let stage = open_child(&dest, &hidden, DIRECTORY)?;
             fs::mkdirat(&stage, "new", private)?;
@@ -55,7 +55,7 @@ impl<'a> StagingDirectory<'a> {
             ))
         };
         let result: Result<_, Errno> = parts();
-        match result.at("unpack into", dest_path) {
+        match result.at(FileOperation::UnpackInto, dest_path) {
             Ok((new, old)) => {
                 Ok(Self { dest, dest_path, hidden, new, old, last_directory: None, keep: false })
             }

@@ -179,7 +179,7 @@ impl Board {
         drop(now);
         let mut waits: Vec<_> = seen.into_iter().filter_map(|(item, sight)| shown(&sight, item)).collect();
         oldest_first(&mut waits);
-        (json(&InboxEvent::Snapshot { waits, unavailable }), reader)
+        (json(&InboxEvent::Snapshot { waits, unavailable_runtimes: unavailable }), reader)
     }
 
     /// Nothing more is told.

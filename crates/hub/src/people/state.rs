@@ -14,7 +14,7 @@ use protocol::{
 use serde::{Deserialize, Serialize};
 
 use super::{Error, NewToken, SESSION, called};
-use crate::caller::Rights;
+use crate::{caller::Rights, state_file::StoredState};
 
 /// How many users there can be; the file is written whole.
 const USERS_MAX: usize = 10_000;
@@ -40,7 +40,7 @@ struct Entry {
 
 /// All of them as the file has them.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     users: Vec<User>,
     tokens: Vec<KeptToken>,
 }
@@ -55,8 +55,10 @@ struct KeptToken {
     parent: Option<TokenId>,
 }
 
-impl State {
-    pub(super) fn from_kept(kept: Kept) -> Self {
+impl StoredState for State {
+    type Content = Kept;
+
+    fn from_content(kept: Kept) -> Self {
         let mut state = Self::default();
         state.users.extend(kept.users.into_iter().map(|user| (user.name.clone(), Arc::new(user))));
         for KeptToken { token, digest, parent } in kept.tokens {
@@ -65,7 +67,7 @@ impl State {
         state
     }
 
-    pub(super) fn to_kept(&self) -> Kept {
+    fn to_content(&self) -> Kept {
         let tokens = self.tokens.values().map(|entry| KeptToken {
             token: AccessToken::clone(&entry.token),
             digest: entry.digest.clone(),
@@ -74,6 +76,13 @@ impl State {
         Kept { users: self.users(), tokens: tokens.collect() }
     }
 
+    /// Forgets tokens that are no good any more.
+    fn sweep(&mut self, now: Timestamp) {
+        self.retain(|entry| entry.is_good(now));
+    }
+}
+
+impl State {
     /// What whoever has the secret of this digest may do.
     pub(super) fn find(&self, digest: &str, now: Timestamp) -> Option<Rights> {
         self.rights(*self.digests.get(digest)?, now)
@@ -94,11 +103,11 @@ impl State {
 
     /// A token for the first who manages the hub, or for `owner`, who then does.
     pub(super) fn bootstrap(&mut self, new: &NewToken, now: Timestamp) {
-        let first = self.users.values().find(|user| user.admin).map(|user| user.name.clone());
+        let first = self.users.values().find(|user| user.is_admin).map(|user| user.name.clone());
         let user = first.unwrap_or_else(|| {
             let name: UserName = "owner".parse().unwrap_or_else(|_| unreachable!("the name of a user"));
             let set =
-                UpdateUserRequest { admin: true, default_role: Some(Role::Owner), roles: BTreeMap::new() };
+                UpdateUserRequest { is_admin: true, default_role: Some(Role::Owner), roles: BTreeMap::new() };
             self.users.insert(name.clone(), Arc::new(user(name.clone(), set, now)));
             name
         });
@@ -141,7 +150,7 @@ impl State {
 
     pub(super) fn set_user(&mut self, name: &UserName, set: UpdateUserRequest) -> Result<User, Error> {
         let created_at = self.user(name)?.created_at;
-        if !set.admin {
+        if !set.is_admin {
             self.need_another_admin(name)?;
         }
         let user = user(name.clone(), set, created_at);
@@ -158,8 +167,8 @@ impl State {
     }
 
     fn need_another_admin(&self, name: &UserName) -> Result<(), Error> {
-        let is_admin = self.users.get(name).is_some_and(|user| user.admin);
-        if is_admin && !self.users.values().any(|user| user.admin && user.name != *name) {
+        let is_admin = self.users.get(name).is_some_and(|user| user.is_admin);
+        if is_admin && !self.users.values().any(|user| user.is_admin && user.name != *name) {
             return Err(Error::LastAdmin(name.clone()));
         }
         Ok(())
@@ -225,11 +234,6 @@ impl State {
         Ok(Rights { user, token })
     }
 
-    /// Forgets tokens that are no good any more.
-    pub(super) fn sweep(&mut self, now: Timestamp) {
-        self.retain(|entry| entry.is_good(now));
-    }
-
     fn of(&self, user: &UserName) -> impl Iterator<Item = &Entry> {
         self.tokens.values().map(|entry| &**entry).filter(move |entry| entry.token.user == *user)
     }
@@ -255,6 +259,6 @@ impl Entry {
 }
 
 fn user(name: UserName, set: UpdateUserRequest, created_at: Timestamp) -> User {
-    let UpdateUserRequest { admin, default_role, roles } = set;
-    User { name, admin, default_role, roles, created_at }
+    let UpdateUserRequest { is_admin, default_role, roles } = set;
+    User { name, is_admin, default_role, roles, created_at }
 }

@@ -7,6 +7,7 @@ use protocol::{hub::Role, people::TokenScope};
 use secrecy::ExposeSecret;
 
 use super::*;
+use crate::state_file::StoredState;
 
 fn open(directory: &std::path::Path) -> (People, Option<NewToken>) {
     People::open(directory.join("people.json")).unwrap()
@@ -14,7 +15,7 @@ fn open(directory: &std::path::Path) -> (People, Option<NewToken>) {
 
 fn viewer() -> UpdateUserRequest {
     UpdateUserRequest {
-        admin: false,
+        is_admin: false,
         default_role: None,
         roles: BTreeMap::from([("lab".parse().unwrap(), Role::Viewer)]),
     }
@@ -44,7 +45,7 @@ fn a_scope_takes_away_and_never_gives() {
     let roles = [("lab", Role::Controller), ("own", Role::Owner)];
     let roles = roles.map(|(name, role)| (name.parse().unwrap(), role)).into_iter().collect();
     people
-        .add_user(ana.clone(), UpdateUserRequest { admin: true, default_role: Some(Role::Viewer), roles })
+        .add_user(ana.clone(), UpdateUserRequest { is_admin: true, default_role: Some(Role::Viewer), roles })
         .unwrap();
     let check = |scope: Option<TokenScope>, expected: [Option<Role>; 3]| {
         let (_, new) =

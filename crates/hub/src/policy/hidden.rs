@@ -83,7 +83,7 @@ impl Hidden {
     }
 
     fn asked(&self, wait: &mut Wait) {
-        if let WaitRequest::Permission(ask) = &mut wait.ask {
+        if let WaitRequest::Permission(ask) = &mut wait.request {
             self.permission(ask);
         }
     }

@@ -16,13 +16,14 @@ const RULE_BYTES_MAX: usize = 1024;
 const WHOLE: [&str; 6] = ["directory", "input", "name", "path", "raw", "uri"];
 
 /// Members that are names of ours, times or words of a list: never a text.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 24] = [
     "acceptedAt",
     "agent",
     "at",
     "callId",
     "createdAt",
     "default",
+    "defaultAnswer",
     "expiresAt",
     "id",
     "inputId",
@@ -33,6 +34,7 @@ const NAMES: [&str; 22] = [
     "protocol",
     "role",
     "sessionId",
+    "settledAt",
     "state",
     "status",
     "time",

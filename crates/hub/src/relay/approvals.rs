@@ -23,7 +23,7 @@ use protocol::{
     Author, RuntimeId, UserName, WaitId, WorkspaceName,
     hub::Role,
     inbox::InboxWait,
-    relay::{Code, RelayError},
+    relay::{RelayError, RelayErrorCode},
     wait::{
         AnswerWaitRequest, PermissionAnswer, PermissionOutcome, Wait, WaitAnswer, WaitOutcome, WaitRequest,
         WaitSettlement,
@@ -136,7 +136,7 @@ impl Approvals {
         let before = approvals.0.record.recall(SETTLED_MAX).await?;
         approvals.0.now.lock().settled = before;
         for mut item in left {
-            item.wait.settled = Some(settled(PermissionOutcome::Withdrawn, None));
+            item.wait.settlement = Some(settled(PermissionOutcome::Withdrawn, None));
             approvals.0.record.write(&item).await?;
             approvals.0.now.lock().settled.push_front(item);
         }
@@ -227,7 +227,7 @@ impl Approvals {
         match users.iter().any(may) {
             true => Ok(()),
             false => Err(refused(
-                Code::ApprovalRequired,
+                RelayErrorCode::ApprovalRequired,
                 "this needs an approval, and no user of the workspace has the role `controller` to give it",
                 "nobody",
             )),
@@ -264,7 +264,7 @@ impl Approvals {
         let mut now = self.0.now.lock();
         if now.open.len() >= OPEN_MAX {
             return Err(refused(
-                Code::ProviderError,
+                RelayErrorCode::ProviderError,
                 "too many approvals are open; answer some first",
                 "busy",
             ));
@@ -280,7 +280,7 @@ impl Approvals {
         if let Err(error) = self.0.record.write(&item).await {
             error!(error = %ErrorChain(&error), "could not store an approval request");
             return Err(refused(
-                Code::ProviderError,
+                RelayErrorCode::ProviderError,
                 "the hub could not store the approval request",
                 "audit",
             ));
@@ -311,7 +311,7 @@ impl Approvals {
                 Some(by),
             ) => Ok(Approved { by, wait: id, is_remembered: false }),
             (_, by) => {
-                let refused = refused(Code::PolicyBlocked, "a user denied this request", "denied");
+                let refused = refused(RelayErrorCode::PolicyBlocked, "a user denied this request", "denied");
                 Err(Refused { by, wait: Some(id), ..refused })
             }
         }
@@ -321,7 +321,7 @@ impl Approvals {
     fn take(&self, id: WaitId, how: &WaitSettlement) -> Option<Open> {
         let mut now = self.0.now.lock();
         let mut open = now.open.remove(&id)?;
-        open.item.wait.settled = Some(how.clone());
+        open.item.wait.settlement = Some(how.clone());
         now.settled.truncate(SETTLED_MAX - 1);
         now.settled.push_front(open.item.clone());
         Some(open)
@@ -377,19 +377,19 @@ fn settled(outcome: PermissionOutcome, by: Option<&UserName>) -> WaitSettlement 
     WaitSettlement {
         outcome: WaitOutcome::Permission(outcome),
         author: by.map(Author::from),
-        at: Timestamp::now(),
+        settled_at: Timestamp::now(),
     }
 }
 
 /// What is kept of it once somebody was asked.
 fn without_input(item: &InboxWait) -> InboxWait {
     let mut item = item.clone();
-    if let WaitRequest::Permission(permission) = &mut item.wait.ask {
+    if let WaitRequest::Permission(permission) = &mut item.wait.request {
         permission.input = Value::Null;
     }
     item
 }
 
-fn refused(code: Code, why: &str, reason: &str) -> Refused {
+fn refused(code: RelayErrorCode, why: &str, reason: &str) -> Refused {
     RelayError::new(code, why).with("reason", reason).into()
 }

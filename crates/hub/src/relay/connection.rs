@@ -15,7 +15,7 @@ use protocol::{
     TokenId, WorkspaceName,
     lending::{CapabilityState, DeviceConnection, DeviceStatus, RelayCall},
     relay::{
-        Availability, ClientId, DeviceOffer, EventFrame, Family, Json, MethodInfo, ProviderPauseChanged,
+        Availability, ClientId, DeviceOffer, EventFrame, Family, MethodInfo, ProviderPauseChanged, RawJson,
         RelayAccepted, RelayError, RelayEvent, RelayMethod, ToolName, method,
         tool::{RejectedTool, ToolDescriptor, ToolList, ToolsRegistered},
     },
@@ -186,7 +186,7 @@ impl Connection {
 
     /// Asks for the tools that there are; the device tells of each change.
     pub(crate) async fn learn_tools(&self) -> Result<(), RelayError> {
-        let asked = self.peer.request(Ask::new(method::ToolList::INFO.name, Json::empty())).await;
+        let asked = self.peer.request(Ask::new(method::ToolList::INFO.name, RawJson::empty())).await;
         let list = method::ToolList::result(&asked.outcome().await?)?;
         // All at once: what is asked meanwhile finds what there was or what there is.
         let mut known = BTreeMap::new();
@@ -273,9 +273,9 @@ impl Connection {
             client_id: self.client_id.clone(),
             workspace: self.workspace.clone(),
             connection: self.view(),
-            states: states.collect(),
+            capability_states: states.collect(),
             tools: self.tools.read().keys().map(ToString::to_string).collect(),
-            pending: self.peer.held().calls as u64,
+            pending_requests: self.peer.held().calls as u64,
             errors: self.errors.lock().iter().cloned().collect(),
             unknown_events: self.unknown_events.load(Relaxed),
         }
@@ -283,7 +283,7 @@ impl Connection {
 
     /// Tells the device that it is accepted for more.
     pub(crate) async fn tell_acceptance(&self, allowed: &Allowed) {
-        let accepted = Json::from_value(&Self::acceptance(&self.id, allowed));
+        let accepted = RawJson::from_value(&Self::acceptance(&self.id, allowed));
         // If it is lost that is seen elsewhere; who does not listen is not waited for, as each request has its terms.
         let _ = timeout(TOLD_MAX, self.peer.event("relay.accepted", accepted)).await;
     }

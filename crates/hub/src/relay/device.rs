@@ -8,8 +8,8 @@ use std::sync::{
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use protocol::relay::{
-    ClientId, Code, ConnectionSide, EventFrame, Hello, Json, MethodInfo, RelayAccepted, RelayError,
-    RelayEvent, RelayMethod, Request, ToolName,
+    ClientId, ConnectionSide, EventFrame, Hello, MethodInfo, RawJson, RelayAccepted, RelayError,
+    RelayErrorCode, RelayEvent, RelayMethod, Request, ToolName,
     method::{ToolRegister, ToolUnregister},
     tool::{self, ToolsUnregistered},
 };
@@ -146,18 +146,18 @@ impl Desk {
     }
 
     /// What a device asks of the hub; `summary` gets what is written down of it.
-    fn asked(&self, request: &Request, summary: &mut Map<String, Value>) -> Result<Json, RelayError> {
+    fn asked(&self, request: &Request, summary: &mut Map<String, Value>) -> Result<RawJson, RelayError> {
         let row = MethodInfo::find(&request.method).ok_or_else(|| {
             let shown = shown(&request.method);
-            RelayError::new(Code::UnknownMethod, "unknown method").with("method", shown)
+            RelayError::new(RelayErrorCode::UnknownMethod, "unknown method").with("method", shown)
         })?;
         if row.requested_by == ConnectionSide::Runtime {
             let why = "only runtimes send this method";
-            return Err(RelayError::new(Code::InvalidRequest, why).with("method", row.name));
+            return Err(RelayError::new(RelayErrorCode::InvalidRequest, why).with("method", row.name));
         }
         let connection = self.connection.get().filter(|it| it.accepted().families.contains(&row.family));
         let connection = connection.ok_or_else(|| {
-            RelayError::new(Code::CapabilityUnavailable, "the hub did not accept this capability")
+            RelayError::new(RelayErrorCode::CapabilityUnavailable, "the hub did not accept this capability")
                 .with("capability", row.family.as_str())
         })?;
         if row.name == ToolRegister::INFO.name {
@@ -169,17 +169,20 @@ impl Desk {
             summary.insert("tools".into(), in_short(names));
             summary.insert("rejected".into(), registered.rejected.len().into());
             connection.tell(EventFrame::from(&RelayEvent::ToolRegistered(told)));
-            return Ok(Json::from_value(&registered));
+            return Ok(RawJson::from_value(&registered));
         }
         if row.name == ToolUnregister::INFO.name {
             let gone = ToolUnregister::params(&request.params)?;
             let unregistered = connection.remove_tools(&gone.names);
             summary.insert("tools".into(), in_short(&unregistered));
             connection.tell(EventFrame::from(&RelayEvent::ToolUnregistered(gone)));
-            return Ok(Json::from_value(&ToolsUnregistered { unregistered }));
+            return Ok(RawJson::from_value(&ToolsUnregistered { unregistered }));
         }
-        Err(RelayError::new(Code::CapabilityUnavailable, "the hub does not support this capability yet")
-            .with("capability", row.family.as_str()))
+        Err(RelayError::new(
+            RelayErrorCode::CapabilityUnavailable,
+            "the hub does not support this capability yet",
+        )
+        .with("capability", row.family.as_str()))
     }
 }
 
@@ -193,7 +196,7 @@ impl Handler for Answers {
         }
     }
 
-    async fn request(&self, request: Request, _: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
         let Desk { relay, client_id, connection, .. } = &*self.0;
         let mut summary = Map::new();
         let outcome = self.0.asked(&request, &mut summary);

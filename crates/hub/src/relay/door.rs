@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, stream};
 use protocol::relay::{
-    ApprovalPolicy, Code, ConnectionSide, Family, Json, MethodAccess, MethodInfo, RelayContext, RelayError,
-    RelayMethod,
+    ApprovalPolicy, ConnectionSide, Family, MethodAccess, MethodInfo, RawJson, RelayContext, RelayError,
+    RelayErrorCode, RelayMethod,
     method::{FileSearch, FileWatch, ShellStart, ToolCall},
     tool::ToolDescriptor,
 };
@@ -52,7 +52,7 @@ impl Relay {
             let begun = tokio::select! {
                 begun = relay.begin(environment, ask) => begun,
                 // It has not left.
-                () = cancelled.cancelled() => Err(RelayError::new(Code::Cancelled, "the request was cancelled")),
+                () = cancelled.cancelled() => Err(RelayError::new(RelayErrorCode::Cancelled, "the request was cancelled")),
             };
             match begun {
                 Ok(running) => running.until(cancelled).left_stream(),
@@ -113,7 +113,7 @@ struct Inquiry<'a> {
     relay: &'a Relay,
     environment: &'a Arc<Environment>,
     row: &'static MethodInfo,
-    params: &'a Json,
+    params: &'a RawJson,
     /// The session that the device knows it by.
     session: Option<&'a str>,
     context: Option<&'a RelayContext>,
@@ -140,7 +140,7 @@ impl Inquiry<'_> {
         pending.is_about(&target);
         let lease = self.environment.lease();
         if lease.revoked.is_cancelled() || !lease.allowed.families.contains(&row.family) {
-            return Err(RelayError::new(Code::PermissionDenied, "no grant allows this")
+            return Err(RelayError::new(RelayErrorCode::PermissionDenied, "no grant allows this")
                 .with("capability", row.family.as_str()));
         }
         let connection = connection.ok_or_else(|| RelayError {
@@ -164,7 +164,7 @@ impl Inquiry<'_> {
         match suggested.stricter(self.stricter(&target)) {
             ApprovalPolicy::Allow => {}
             ApprovalPolicy::Block => {
-                let blocked = RelayError::new(Code::PolicyBlocked, "a policy forbids this");
+                let blocked = RelayError::new(RelayErrorCode::PolicyBlocked, "a policy forbids this");
                 return Err(blocked.with("method", row.name));
             }
             approval => {
@@ -195,7 +195,7 @@ impl Inquiry<'_> {
             }
         };
         match is_of_another {
-            true => Err(RelayError::new(Code::NotFound, "the command or tool call does not exist")),
+            true => Err(RelayError::new(RelayErrorCode::NotFound, "the command or tool call does not exist")),
             false => Ok(None),
         }
     }
@@ -243,7 +243,8 @@ impl Inquiry<'_> {
             connection.learn_tools().await?;
         }
         let tool = connection.tool(name).ok_or_else(|| {
-            RelayError::new(Code::NotFound, "the device has no such tool").with("tool", name.as_str())
+            RelayError::new(RelayErrorCode::NotFound, "the device has no such tool")
+                .with("tool", name.as_str())
         })?;
         tool.schema.check(&ToolCall::params(self.params)?.arguments)?;
         Ok(Some(tool))
@@ -271,21 +272,23 @@ fn need_same(connection: &Connection, tool: Option<&ToolDescriptor>) -> Result<(
     let Some(tool) = tool else { return Ok(()) };
     match connection.tool(&tool.name).is_some_and(|now| now.descriptor == *tool) {
         true => Ok(()),
-        false => Err(RelayError::new(Code::ApprovalRequired, "the tool changed after it was approved")
-            .with("reason", "changed")
-            .with("tool", tool.name.as_str())),
+        false => {
+            Err(RelayError::new(RelayErrorCode::ApprovalRequired, "the tool changed after it was approved")
+                .with("reason", "changed")
+                .with("tool", tool.name.as_str()))
+        }
     }
 }
 
 /// The row of a method that a runtime may ask.
 fn asked(method: &str) -> Result<&'static MethodInfo, RelayError> {
     let row = MethodInfo::find(method).ok_or_else(|| {
-        RelayError::new(Code::UnknownMethod, "unknown method").with("method", shown(method))
+        RelayError::new(RelayErrorCode::UnknownMethod, "unknown method").with("method", shown(method))
     })?;
     match row.requested_by {
         ConnectionSide::Runtime => Ok(row),
         ConnectionSide::Provider => {
-            Err(RelayError::new(Code::InvalidRequest, "only devices send this method")
+            Err(RelayError::new(RelayErrorCode::InvalidRequest, "only devices send this method")
                 .with("method", row.name))
         }
     }

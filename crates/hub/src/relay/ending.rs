@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use protocol::relay::{Code, Json, RelayContext, RelayMethod, method::ShellCancel, shell::CancelCommand};
+use protocol::relay::{
+    RawJson, RelayContext, RelayErrorCode, RelayMethod, method::ShellCancel, shell::CancelCommand,
+};
 use relay::Ask;
 use tracing::warn;
 
@@ -45,7 +47,7 @@ impl Relay {
         let environment = &command.start.environment;
         let said = RelayContext { session_id: command.start.session.clone(), ..RelayContext::default() };
         let cancel = CancelCommand { command_id: command.id.clone(), reason: Some(REASON.into()) };
-        let params = Json::from_value(&cancel);
+        let params = RawJson::from_value(&cancel);
         let whom = (environment, Some(Arc::clone(connection)));
         let mut pending = Pending::new(self, whom, ShellCancel::INFO, Some(&said));
         if let Ok(target) = Target::of(ShellCancel::INFO, &params) {
@@ -60,7 +62,12 @@ impl Relay {
         let outcome = connection.peer.request(ask).await.outcome().await;
         pending.end(&outcome, 0);
         // A device that knows no such command has none; one that could not say may be asked again.
-        let unsaid = [Code::RelayDisconnected, Code::Timeout, Code::ProviderError, Code::Cancelled];
+        let unsaid = [
+            RelayErrorCode::RelayDisconnected,
+            RelayErrorCode::Timeout,
+            RelayErrorCode::ProviderError,
+            RelayErrorCode::Cancelled,
+        ];
         outcome.err().is_none_or(|error| !unsaid.contains(&error.code))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use protocol::relay::{Binding, Code, Family, MethodInfo, RelayContext, RelayError, RequestLimits};
+use protocol::relay::{Binding, Family, MethodInfo, RelayContext, RelayError, RelayErrorCode, RequestLimits};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -167,10 +167,10 @@ impl Environment {
 
 /// What a runtime is told that asks for more than goes on at a time.
 pub(crate) fn busy(why: &str, limit: usize) -> RelayError {
-    RelayError::new(Code::ProviderError, why).with("reason", "busy").with("limit", limit)
+    RelayError::new(RelayErrorCode::ProviderError, why).with("reason", "busy").with("limit", limit)
 }
 
 /// What a runtime is told when it asks for what is not there.
 pub(crate) fn unavailable(family: Family, why: &str) -> RelayError {
-    RelayError::new(Code::CapabilityUnavailable, why).with("capability", family.as_str())
+    RelayError::new(RelayErrorCode::CapabilityUnavailable, why).with("capability", family.as_str())
 }

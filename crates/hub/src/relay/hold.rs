@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use protocol::relay::{Code, Family, RelayError};
+use protocol::relay::{Family, RelayError, RelayErrorCode};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -92,9 +92,9 @@ impl Hold {
 }
 
 fn taken_back() -> RelayError {
-    RelayError::new(Code::PermissionDenied, "the grant was revoked")
+    RelayError::new(RelayErrorCode::PermissionDenied, "the grant was revoked")
 }
 
 fn timed_out() -> RelayError {
-    RelayError::new(Code::Timeout, "the request timed out")
+    RelayError::new(RelayErrorCode::Timeout, "the request timed out")
 }

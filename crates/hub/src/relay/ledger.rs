@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use protocol::{
     lending::{LedgerHead, RelayAuditPage},
     relay::{
-        Code, Json, RelayAuditEntry, RelayError,
+        RawJson, RelayAuditEntry, RelayError, RelayErrorCode,
         audit::chain::{ChainHead, link},
     },
 };
@@ -159,7 +159,7 @@ impl Ledger {
                     Some(JournalItem::Frames(chunk)) => {
                         for (seq, frame) in chunk.frames().take(limit - items.len()) {
                             at = seq;
-                            items.extend(serde_json::from_slice::<Json>(&frame).ok());
+                            items.extend(serde_json::from_slice::<RawJson>(&frame).ok());
                         }
                     }
                 }
@@ -256,7 +256,7 @@ async fn last(journal: &DurableJournal) -> Result<Option<ChainHead>, Error> {
 
 fn unwritten() -> RelayError {
     RelayError::new(
-        Code::ProviderError,
+        RelayErrorCode::ProviderError,
         "the hub could not write its audit log, so the request was not sent to the device",
     )
     .with("reason", "audit")

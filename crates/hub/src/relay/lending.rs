@@ -67,7 +67,7 @@ impl Relay {
         let may = by.is_ok_and(|user| {
             // Another who has the name now has not made it.
             user.created_at <= entry.created_at
-                && (user.admin || user.role_in(&entry.workspace) >= Some(Role::Controller))
+                && (user.is_admin || user.role_in(&entry.workspace) >= Some(Role::Controller))
         });
         !entry.has_expired(Timestamp::now()) && is_same && may
     }

@@ -47,7 +47,7 @@ impl Default for Metrics {
             drop(metrics.requests.get_or_create(&Asked { family, outcome: OK }));
             drop(metrics.durations.get_or_create(&[("family", family)]));
         }
-        for code in [relay::Code::UnknownMethod, relay::Code::InvalidRequest] {
+        for code in [relay::RelayErrorCode::UnknownMethod, relay::RelayErrorCode::InvalidRequest] {
             drop(metrics.refused.get_or_create(&[("code", code.as_str())]));
         }
         metrics
@@ -64,13 +64,13 @@ impl Metrics {
     }
 
     /// Something that is not known was asked.
-    pub(crate) fn refused(&self, code: relay::Code) {
+    pub(crate) fn refused(&self, code: relay::RelayErrorCode) {
         self.refused.get_or_create(&[("code", code.as_str())]).inc();
     }
 
     /// A request has ended.
-    pub(crate) fn ended(&self, family: relay::Family, error: Option<relay::Code>, took: Duration) {
-        let outcome = error.map_or(OK, relay::Code::as_str);
+    pub(crate) fn ended(&self, family: relay::Family, error: Option<relay::RelayErrorCode>, took: Duration) {
+        let outcome = error.map_or(OK, relay::RelayErrorCode::as_str);
         self.requests.get_or_create(&Asked { family: family.as_str(), outcome }).inc();
         self.durations.get_or_create(&[("family", family.as_str())]).observe(took.as_secs_f64());
     }

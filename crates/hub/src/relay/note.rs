@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use protocol::{
     AuditId,
     relay::{
-        ClientId, Code, MethodInfo, PolicyDecision, RelayAuditEntry, RelayContext, RelayError, RequestStatus,
+        ClientId, MethodInfo, PolicyDecision, RelayAuditEntry, RelayContext, RelayError, RelayErrorCode,
+        RequestStatus,
     },
 };
 use serde_json::{Map, Value};
@@ -66,7 +67,8 @@ pub(super) fn check_names(context: Option<&RelayContext>) -> Result<(), RelayErr
     let Some(RelayContext { session_id, run_id, tool_call_id, .. }) = context else { return Ok(()) };
     for (name, said) in [("session_id", session_id), ("run_id", run_id), ("tool_call_id", tool_call_id)] {
         if let Some(said) = said.as_ref().filter(|said| !is_name(said)) {
-            let error = RelayError::new(Code::InvalidRequest, format!("`context.{name}` is too long"));
+            let error =
+                RelayError::new(RelayErrorCode::InvalidRequest, format!("`context.{name}` is too long"));
             return Err(error.with("field", name).with("limit", NAME_BYTES_MAX).with("actual", said.len()));
         }
     }

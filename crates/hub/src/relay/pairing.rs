@@ -118,7 +118,7 @@ impl Pairings {
             code,
             claim_secret,
             expires_at,
-            poll_ms: u64::try_from(POLL.as_millis()).unwrap_or(0),
+            poll_interval_ms: u64::try_from(POLL.as_millis()).unwrap_or(0),
         })
     }
 

@@ -8,7 +8,8 @@ use protocol::{
     lending::RelayCall,
     observation::StreamControl,
     relay::{
-        Code, Json, MethodInfo, PolicyDecision, RelayAuditEntry, RelayContext, RelayError, RequestStatus,
+        MethodInfo, PolicyDecision, RawJson, RelayAuditEntry, RelayContext, RelayError, RelayErrorCode,
+        RequestStatus,
     },
 };
 
@@ -127,7 +128,7 @@ impl Pending {
     }
 
     /// It has ended; so much of a stream came before.
-    pub(crate) fn end(&mut self, outcome: &Result<Json, RelayError>, stream_bytes: u64) {
+    pub(crate) fn end(&mut self, outcome: &Result<RawJson, RelayError>, stream_bytes: u64) {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
@@ -138,7 +139,7 @@ impl Pending {
                 entry.status = Some(RequestStatus::Succeeded);
                 entry.summary.insert("result_bytes".into(), result.size().into());
             }
-            Err(error) if error.code == Code::Cancelled => {
+            Err(error) if error.code == RelayErrorCode::Cancelled => {
                 (entry.status, entry.error) = (Some(RequestStatus::Cancelled), Some(error.code));
             }
             Err(error) => (entry.status, entry.error) = (Some(RequestStatus::Failed), Some(error.code)),
@@ -187,7 +188,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.is_over {
-            self.end(&Err(RelayError::new(Code::Cancelled, "the caller disconnected")), 0);
+            self.end(&Err(RelayError::new(RelayErrorCode::Cancelled, "the caller disconnected")), 0);
         }
     }
 }

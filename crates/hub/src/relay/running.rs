@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures_util::{FutureExt, Stream, StreamExt, stream};
-use protocol::relay::{Code, Json, RelayError};
+use protocol::relay::{RawJson, RelayError, RelayErrorCode};
 use relay::{Call, Part};
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +54,7 @@ impl Running {
         })
     }
 
-    fn over(&mut self, outcome: Result<Json, RelayError>) -> Poll<Option<Part>> {
+    fn over(&mut self, outcome: Result<RawJson, RelayError>) -> Poll<Option<Part>> {
         self.pending.end(&outcome, self.bytes);
         Poll::Ready(Some(Part::Outcome(outcome)))
     }
@@ -76,14 +76,16 @@ impl Stream for Running {
         let Some(sent) = &mut this.sent else { return Poll::Ready(None) };
         if this.revoked.as_mut().poll(task).is_ready() {
             this.let_go();
-            return this.over(Err(RelayError::new(Code::PermissionDenied, "the grant was revoked")));
+            return this
+                .over(Err(RelayError::new(RelayErrorCode::PermissionDenied, "the grant was revoked")));
         }
         let part = match sent.call.poll_next_unpin(task) {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Some(part)) => part,
-            Poll::Ready(None) => {
-                Part::Outcome(Err(RelayError::new(Code::RelayDisconnected, "the device disconnected")))
-            }
+            Poll::Ready(None) => Part::Outcome(Err(RelayError::new(
+                RelayErrorCode::RelayDisconnected,
+                "the device disconnected",
+            ))),
         };
         if let Some(starting) = &mut sent.starting {
             starting.hear(&this.relay, &part);
@@ -99,7 +101,10 @@ impl Stream for Running {
                 match starting.filter(|_| this.is_cancelled).and_then(|starting| starting.left(&this.relay)) {
                     Some(command) => {
                         this.relay.end_soon(command);
-                        this.over(Err(RelayError::new(Code::Cancelled, "the request was cancelled")))
+                        this.over(Err(RelayError::new(
+                            RelayErrorCode::Cancelled,
+                            "the request was cancelled",
+                        )))
                     }
                     None => this.over(outcome),
                 }

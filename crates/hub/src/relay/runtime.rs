@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use protocol::relay::{Code, EventFrame, Family, Hello, Json, RelayError, RelayEvent, Request};
+use protocol::relay::{EventFrame, Family, Hello, RawJson, RelayError, RelayErrorCode, RelayEvent, Request};
 use relay::{Ask, Handler, Part, Peer, Refused, Reply, Side, Socket, Unsent};
 use serde_json::{Map, Value};
 use server::ServerWebSocket;
@@ -106,7 +106,7 @@ impl Handler for Desk {
         }
     }
 
-    async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
         let Request { method, params, context, .. } = request;
         let ask = Ask::new(method, params);
         let ask = match context {
@@ -131,7 +131,12 @@ impl Handler for Desk {
                     Err(unsent) => return Err(unsent.into()),
                 },
                 Some(Part::Outcome(outcome)) => return outcome,
-                None => return Err(RelayError::new(Code::RelayDisconnected, "the device disconnected")),
+                None => {
+                    return Err(RelayError::new(
+                        RelayErrorCode::RelayDisconnected,
+                        "the device disconnected",
+                    ));
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::relay::{
-    Code, Json, RelayError,
+    RawJson, RelayError, RelayErrorCode,
     shell::{CommandOutcome, CommandStarted},
 };
 use relay::Part;
@@ -59,7 +59,7 @@ impl Starting {
         self.command = Some(id);
     }
 
-    fn over(&mut self, relay: &Relay, outcome: &Result<Json, RelayError>) {
+    fn over(&mut self, relay: &Relay, outcome: &Result<RawJson, RelayError>) {
         let is_over = match outcome {
             Ok(result) => {
                 let Ok(CommandOutcome { command_id, exit_code, .. }) = result.object() else { return };
@@ -70,7 +70,7 @@ impl Starting {
                 exit_code.is_some()
             }
             // Nobody can tell what has become of it.
-            Err(error) => !matches!(error.code, Code::RelayDisconnected | Code::Timeout),
+            Err(error) => !matches!(error.code, RelayErrorCode::RelayDisconnected | RelayErrorCode::Timeout),
         };
         if let (Some(id), true) = (&self.command, is_over) {
             relay.commands.ended(id, &self.start);

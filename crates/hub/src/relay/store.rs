@@ -5,19 +5,14 @@ mod state;
 use std::{io, path::PathBuf, sync::Arc};
 
 use jiff::Timestamp;
-use parking_lot::Mutex;
 use protocol::{
     EnvironmentId, GrantId, WaitId, WorkspaceName,
     lending::CreateGrantRequest,
     relay::{ClientId, Grant},
 };
-use tokio::{
-    runtime::{Handle, RuntimeFlavor},
-    sync::watch,
-    task::block_in_place,
-};
+use tokio::sync::watch;
 
-use crate::{json_file, registry::Identity, secret::NewToken};
+use crate::{registry::Identity, secret::NewToken, state_file::StateFile};
 
 pub(crate) use state::{DeviceEntry, EnvironmentEntry, GrantEntry, NewDevice, State, TokenEntry};
 
@@ -29,14 +24,7 @@ const ENVIRONMENT_PREFIX: &str = "tombolo_env_";
 
 /// What is lent. A clone is the same.
 #[derive(Clone)]
-pub(crate) struct Store(Arc<Inner>);
-
-struct Inner {
-    path: PathBuf,
-    /// One change at a time. It is written while everybody goes on with what was before.
-    changing: Mutex<()>,
-    state: watch::Sender<Arc<State>>,
-}
+pub(crate) struct Store(StateFile<State>);
 
 /// A device that was let in.
 pub(crate) struct Added {
@@ -69,19 +57,17 @@ pub(crate) enum Error {
 impl Store {
     /// Reads the file, if there is one.
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
-        let state = State::from_kept(json_file::read(&path)?);
-        let (changing, state) = (Mutex::new(()), watch::Sender::new(Arc::new(state)));
-        Ok(Self(Arc::new(Inner { path, changing, state })))
+        StateFile::open(path).map(Self)
     }
 
     /// What there is now.
     pub(crate) fn now(&self) -> Arc<State> {
-        self.0.state.borrow().clone()
+        self.0.now()
     }
 
     /// What there is now, and word of each change.
     pub(crate) fn follow(&self) -> watch::Receiver<Arc<State>> {
-        self.0.state.subscribe()
+        self.0.follow()
     }
 
     /// Changes something once that is written down; nothing if it cannot be.
@@ -89,15 +75,7 @@ impl Store {
         &self,
         change: impl FnOnce(&mut State, Timestamp) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        waiting_for_the_disk(|| {
-            let _one = self.0.changing.lock();
-            let (mut next, now) = (State::clone(&self.now()), Timestamp::now());
-            next.sweep(now);
-            let done = change(&mut next, now)?;
-            json_file::write(&self.0.path, &next.to_kept()).map_err(Error::File)?;
-            self.0.state.send_replace(Arc::new(next));
-            Ok(done)
-        })
+        self.0.change(Error::File, change)
     }
 
     /// Lets a device in, or one more copy of it, and grants something of it: all of that, or nothing.
@@ -131,15 +109,6 @@ impl Store {
             state.set_enabled(workspace, enabled);
             Ok(())
         })
-    }
-}
-
-/// Does what waits for the disk so that no other task of this thread does.
-fn waiting_for_the_disk<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => block_in_place(work),
-        // There is no other thread that could go on with them.
-        _ => work(),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use protocol::relay::{
-    Code, Family, Json, MethodAccess, MethodInfo, RelayError, RelayMethod, RelayPath, RootId, RootMode,
-    ToolName, VirtualPath,
+    Family, MethodAccess, MethodInfo, RawJson, RelayError, RelayErrorCode, RelayMethod, RelayPath, RootId,
+    RootMode, ToolName, VirtualPath,
     method::{ShellStart, ToolCall},
 };
 use serde::Deserialize;
@@ -91,7 +91,7 @@ impl Target {
     ///
     /// # Errors
     /// `invalid_request` if it makes no sense.
-    pub(crate) fn of(row: &'static MethodInfo, params: &Json) -> Result<Self, RelayError> {
+    pub(crate) fn of(row: &'static MethodInfo, params: &RawJson) -> Result<Self, RelayError> {
         let invalid = |error: serde_json::Error| row.invalid_params(&error);
         match row.family {
             Family::Fileops => Ok(Self::file(serde_json::from_str(params.as_str()).map_err(invalid)?)),
@@ -101,10 +101,8 @@ impl Target {
             _ => {
                 let target = Self::named(row, serde_json::from_str(params.as_str()).map_err(invalid)?)?;
                 match row.name == ToolCall::INFO.name && target.tool.is_none() {
-                    true => {
-                        Err(RelayError::new(Code::InvalidRequest, "`name` is missing")
-                            .with("method", row.name))
-                    }
+                    true => Err(RelayError::new(RelayErrorCode::InvalidRequest, "`name` is missing")
+                        .with("method", row.name)),
                     false => Ok(target),
                 }
             }
@@ -164,7 +162,7 @@ impl Target {
         };
         if let Some(id) = id.as_deref().filter(|id| id.len() > ID_BYTES_MAX) {
             let why = format!("`{name}` is too long");
-            let too_long = RelayError::new(Code::InvalidRequest, why).with("method", row.name);
+            let too_long = RelayError::new(RelayErrorCode::InvalidRequest, why).with("method", row.name);
             return Err(too_long.with("limit", ID_BYTES_MAX).with("actual", id.len()));
         }
         if let Some(id) = &id {
@@ -194,11 +192,12 @@ impl Target {
     pub(crate) fn check(&mut self, row: &'static MethodInfo, allowed: &Allowed) -> Result<(), RelayError> {
         let (Some(id), Some(path)) = (&self.root_id, &self.path) else {
             return match row.family == Family::Shell && allowed.shell.is_none() {
-                true => Err(RelayError::new(Code::PermissionDenied, "no grant allows commands")),
+                true => Err(RelayError::new(RelayErrorCode::PermissionDenied, "no grant allows commands")),
                 false => Ok(()),
             };
         };
-        let denied = |why: &str| RelayError::new(Code::PermissionDenied, why).with("root_id", id.as_str());
+        let denied =
+            |why: &str| RelayError::new(RelayErrorCode::PermissionDenied, why).with("root_id", id.as_str());
         let root = allowed.root(id).ok_or_else(|| denied("there is no such root"))?;
         let path = root.virtual_path.join(path).ok_or_else(|| denied("the path leads outside its root"))?;
         self.label = Some(path.to_string());

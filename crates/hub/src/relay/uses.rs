@@ -8,7 +8,7 @@ use std::{
 use parking_lot::Mutex;
 use protocol::{
     EnvironmentId,
-    relay::{ClientId, Code, RelayError},
+    relay::{ClientId, RelayError, RelayErrorCode},
 };
 
 /// The uses that go on. A clone is of the same.
@@ -38,7 +38,7 @@ impl Uses {
         match self.0.lock().entry(its.clone()) {
             Entry::Occupied(_) => {
                 return Err(RelayError::new(
-                    Code::InvalidRequest,
+                    RelayErrorCode::InvalidRequest,
                     "a call with this `call_id` is still running",
                 ));
             }

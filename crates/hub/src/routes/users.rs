@@ -31,10 +31,10 @@ async fn add(
     State(app): State<App>,
     extract::Json(add): extract::Json<CreateUserRequest>,
 ) -> Result<(StatusCode, Json<User>)> {
-    let CreateUserRequest { name, admin, default_role, roles } = add;
+    let CreateUserRequest { name, is_admin, default_role, roles } = add;
     let user = app
         .people
-        .add_user(name, UpdateUserRequest { admin, default_role, roles })
+        .add_user(name, UpdateUserRequest { is_admin, default_role, roles })
         .map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(user)))
 }

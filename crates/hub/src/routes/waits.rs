@@ -78,7 +78,7 @@ async fn answer(
 
 /// Somebody was faster, or nobody asks any more.
 fn too_late(wait: &Wait) -> ProblemResponse {
-    let by = wait.settled.as_ref().and_then(|settled| settled.author.as_ref());
+    let by = wait.settlement.as_ref().and_then(|settled| settled.author.as_ref());
     let detail = match by {
         Some(by) => format!("already answered by `{by}`"),
         None => "the question was withdrawn or has expired".into(),

@@ -145,7 +145,7 @@ pub(crate) fn worker() -> SessionId {
 fn snapshot(life: u32, events: &[Event]) -> SessionSnapshot {
     let session = json!({
         "id": "w", "agent": "mock", "agentSessionId": null, "title": life.to_string(), "agentMode": "", "permissionMode": "default",
-        "model": null, "variant": null, "directory": "/", "state": "idle", "turnId": null, "queued": 0, "waits": 0,
+        "model": null, "variant": null, "directory": "/", "state": "idle", "turnId": null, "queuedInputs": 0, "openWaits": 0,
         "usage": {}, "error": null, "capabilities": protocol::agents::AgentCapabilities::default(),
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "newest": 0,
     });

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{Stream, StreamExt, stream};
 use parking_lot::Mutex;
-use protocol::relay::{Code, Json, RelayContext, RelayError, StreamFrame};
+use protocol::relay::{RawJson, RelayContext, RelayError, RelayErrorCode, StreamFrame};
 use relay::{Ask, Call, Part, Requester};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -48,7 +48,7 @@ impl Device {
     fn answer(&self, method: &str, params: &Value) -> Result<Value, RelayError> {
         let path = params["path"].as_str().unwrap_or_default().to_owned();
         let mut files = self.0.files.lock();
-        let missing = || RelayError::new(Code::NotFound, "there is no such file");
+        let missing = || RelayError::new(RelayErrorCode::NotFound, "there is no such file");
         Ok(match method {
             "file.read" => {
                 let content = files.get(&path).ok_or_else(missing)?;
@@ -61,7 +61,7 @@ impl Device {
                 let there = files.get(&path).map(|content| hash(content));
                 if params["if_match"].is_object() && params["if_match"]["sha256"].as_str() != there.as_deref()
                 {
-                    return Err(RelayError::new(Code::InvalidRequest, "the file has changed")
+                    return Err(RelayError::new(RelayErrorCode::InvalidRequest, "the file has changed")
                         .with("reason", "conflict"));
                 }
                 let content = params["content"].as_str().unwrap();
@@ -85,7 +85,7 @@ impl Device {
             "shell.input" => json!({}),
             "tool.list" => json!({ "tools": &*self.0.tools.lock() }),
             "tool.call" => json!({ "content": format!("{} {}", params["name"], params["arguments"]) }),
-            _ => return Err(RelayError::new(Code::UnknownMethod, "unknown method")),
+            _ => return Err(RelayError::new(RelayErrorCode::UnknownMethod, "unknown method")),
         })
     }
 
@@ -95,12 +95,13 @@ impl Device {
                 id: "r".into(),
                 event: event.into(),
                 seq: None,
-                data: Json::from_value(&data),
+                data: RawJson::from_value(&data),
                 encoding: None,
             })
         };
-        let ended =
-            |code: i32| Part::Outcome(Ok(Json::from_value(&json!({ "exit_code": code, "duration_ms": 7 }))));
+        let ended = |code: i32| {
+            Part::Outcome(Ok(RawJson::from_value(&json!({ "exit_code": code, "duration_ms": 7 }))))
+        };
         let mut parts = vec![said("status", json!({ "command_id": "cmd_1" }))];
         match line {
             "greet" => {
@@ -113,10 +114,13 @@ impl Device {
             }
             "late" => {
                 parts.push(said("stdout", json!("so far\n")));
-                parts.push(Part::Outcome(Err(RelayError::new(Code::Timeout, "it took too long"))));
+                parts.push(Part::Outcome(Err(RelayError::new(RelayErrorCode::Timeout, "it took too long"))));
             }
             "refused" => {
-                parts = vec![Part::Outcome(Err(RelayError::new(Code::PolicyBlocked, "the owner said no")))]
+                parts = vec![Part::Outcome(Err(RelayError::new(
+                    RelayErrorCode::PolicyBlocked,
+                    "the owner said no",
+                )))]
             }
             _ => {
                 let running = self.0.running.clone();
@@ -156,15 +160,17 @@ impl Requester for Device {
                     id: "r".into(),
                     event: "progress".into(),
                     seq: None,
-                    data: Json::from_value(&found),
+                    data: RawJson::from_value(&found),
                     encoding: None,
                 };
                 let over = json!({ "matches": 1, "files": 1, "truncated": params["pattern"] == "more" });
                 let found = (params["pattern"] != "nothing").then_some(Part::Stream(frame));
-                Call::of(stream::iter(found.into_iter().chain([Part::Outcome(Ok(Json::from_value(&over)))])))
+                Call::of(stream::iter(
+                    found.into_iter().chain([Part::Outcome(Ok(RawJson::from_value(&over)))]),
+                ))
             }
             _ => {
-                let outcome = self.answer(&method, &params).map(|result| Json::from_value(&result));
+                let outcome = self.answer(&method, &params).map(|result| RawJson::from_value(&result));
                 Call::of(stream::iter([Part::Outcome(outcome)]))
             }
         }

@@ -97,7 +97,7 @@ async fn clients_are_told_that_the_tools_changed() {
     assert_eq!(older.names().await.len(), 11);
     let register = protocol::relay::EventFrame {
         event: "tool.registered".into(),
-        payload: protocol::relay::Json::from_value(&json!({ "tools": [tool("open")] })),
+        payload: protocol::relay::RawJson::from_value(&json!({ "tools": [tool("open")] })),
     };
     let environment = stage.environments.borrow().clone();
     environment.heard(&register);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     EnvironmentId, RuntimeId, SessionId, UserName, WorkspaceName,
-    relay::{ApprovalPolicy, Binding, ClientId, Family, Json, RelayContext, RootId},
+    relay::{ApprovalPolicy, Binding, ClientId, Family, RawJson, RelayContext, RootId},
 };
 
 /// The response of `GET /api/v1/relay/environments`.
@@ -116,8 +116,8 @@ pub struct DeviceRequest {
     /// The method, such as `file.read`.
     pub method: String,
     /// The parameters of the method.
-    #[serde(default = "Json::empty")]
-    pub params: Json,
+    #[serde(default = "RawJson::empty")]
+    pub params: RawJson,
     /// The run and tool call that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<RelayContext>,

@@ -40,7 +40,8 @@ pub struct PairingStarted {
     /// When the code expires.
     pub expires_at: Timestamp,
     /// The interval between polls.
-    pub poll_ms: u64,
+    #[serde(alias = "pollMs")]
+    pub poll_interval_ms: u64,
 }
 
 /// Leaves out the secret.

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{DeviceConnection, Environment};
 use crate::{
     EnvironmentId, UserName, WaitId, WorkspaceName,
-    relay::{Availability, ClientId, Code, Family, Json, PolicyDecision, RequestStatus, Sha256, VirtualPath},
+    relay::{
+        Availability, ClientId, Family, PolicyDecision, RawJson, RelayErrorCode, RequestStatus, Sha256,
+        VirtualPath,
+    },
 };
 
 /// The response of `GET /api/v1/relay/status`.
@@ -21,7 +24,8 @@ pub struct RelayStatus {
     /// Every environment, oldest first.
     pub environments: Vec<EnvironmentStatus>,
     /// The newest entry of the audit log.
-    pub audit: LedgerHead,
+    #[serde(alias = "audit")]
+    pub audit_head: LedgerHead,
     /// A number that increases with every change to grants and policies.
     pub policy_version: u64,
     /// The workspaces in which lending is disabled.
@@ -30,7 +34,8 @@ pub struct RelayStatus {
     /// The open approvals.
     pub waits: Vec<WaitId>,
     /// The approvals that hold for more than one request, and can be revoked.
-    pub remembered: Vec<RememberedApproval>,
+    #[serde(alias = "remembered")]
+    pub remembered_approvals: Vec<RememberedApproval>,
 }
 
 /// The status of a connected device.
@@ -44,11 +49,13 @@ pub struct DeviceStatus {
     /// The connection.
     pub connection: DeviceConnection,
     /// The states of its capability families, where it reported them.
-    pub states: Vec<CapabilityState>,
+    #[serde(alias = "states")]
+    pub capability_states: Vec<CapabilityState>,
     /// Its tools.
     pub tools: Vec<String>,
     /// The number of requests that wait for its response.
-    pub pending: u64,
+    #[serde(alias = "pending")]
+    pub pending_requests: u64,
     /// Recent errors, newest first.
     pub errors: Vec<RelayCall>,
     /// The number of events that the hub did not recognise.
@@ -73,7 +80,8 @@ pub struct EnvironmentStatus {
     #[serde(flatten)]
     pub environment: Environment,
     /// The number of running requests.
-    pub pending: u64,
+    #[serde(alias = "pending")]
+    pub pending_requests: u64,
 }
 
 /// The newest entry of an audit log.
@@ -144,7 +152,7 @@ pub struct RelayCall {
     pub status: Option<RequestStatus>,
     /// The error code, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Code>,
+    pub error: Option<RelayErrorCode>,
     /// The duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -159,7 +167,7 @@ pub struct RelayCall {
 pub struct RelayAuditPage {
     /// The entries after `cursor`, oldest first. A request has two: one from its start and one from its end.
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
-    pub items: Vec<Json>,
+    pub items: Vec<RawJson>,
     /// Pass it as `cursor` for the next page; `null` on the last one.
     pub next_cursor: Option<String>,
 }

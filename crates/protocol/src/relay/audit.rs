@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 pub use request_summary::RequestSummary;
 
-use super::{ClientId, Code, Family, RootId, Sha256, VirtualPath};
+use super::{ClientId, Family, RelayErrorCode, RootId, Sha256, VirtualPath};
 
 /// One request to a device and its outcome. Fields beyond the requirement document are optional.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ pub struct RelayAuditEntry {
     pub status: Option<RequestStatus>,
     /// Error code of a failed request. This field and all below are additions to the requirement document.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<Code>,
+    pub error: Option<RelayErrorCode>,
     /// The root, for a file request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_id: Option<RootId>,

@@ -11,7 +11,7 @@ use crate::json_object::JsonObject;
 #[error("{message}")]
 pub struct RelayError {
     /// Error code.
-    pub code: Code,
+    pub code: RelayErrorCode,
     /// Message for users and models.
     pub message: String,
     /// Whether the caller can recover by trying something else.
@@ -24,7 +24,7 @@ pub struct RelayError {
 /// Error codes of relay requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum RelayErrorCode {
     /// The request is invalid.
     InvalidRequest,
     /// The method does not exist.
@@ -53,7 +53,7 @@ pub enum Code {
 
 impl RelayError {
     /// Creates an error without details. Its code determines whether it is recoverable.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: RelayErrorCode, message: impl Into<String>) -> Self {
         let recoverable = code.is_recoverable();
         Self { code, message: message.into(), recoverable, details: Map::new() }
     }
@@ -71,7 +71,7 @@ impl RelayError {
     }
 }
 
-impl Code {
+impl RelayErrorCode {
     /// All codes.
     pub const ALL: [Self; 12] = [
         Self::InvalidRequest,
@@ -132,12 +132,12 @@ impl<'de> Deserialize<'de> for RelayError {
 impl From<WireError> for RelayError {
     fn from(WireError { code, message, recoverable, details }: WireError) -> Self {
         let mut details = details.unwrap_or_default();
-        let known = Code::ALL.into_iter().find(|known| known.as_str() == code);
+        let known = RelayErrorCode::ALL.into_iter().find(|known| known.as_str() == code);
         if known.is_none() {
             details.insert("code".into(), code.into());
         }
         Self {
-            code: known.unwrap_or(Code::ProviderError),
+            code: known.unwrap_or(RelayErrorCode::ProviderError),
             message: message.unwrap_or_default(),
             recoverable,
             details,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Family, Json, RelayAccepted,
+    Family, RawJson, RelayAccepted,
     artifact::ArtifactUploaded,
     file::WatchedChange,
     tool::{ToolList, UnregisterTools},
@@ -16,8 +16,8 @@ pub struct EventFrame {
     /// Event name, such as `relay.accepted`.
     pub event: String,
     /// Details of the event.
-    #[serde(default = "Json::empty")]
-    pub payload: Json,
+    #[serde(default = "RawJson::empty")]
+    pub payload: RawJson,
 }
 
 /// Declares the events, each with its name and payload.
@@ -53,7 +53,7 @@ macro_rules! events {
         impl From<&RelayEvent> for EventFrame {
             fn from(event: &RelayEvent) -> Self {
                 match event {
-                    $(RelayEvent::$event(payload) => Self { event: $name.into(), payload: Json::from_value(payload) },)*
+                    $(RelayEvent::$event(payload) => Self { event: $name.into(), payload: RawJson::from_value(payload) },)*
                 }
             }
         }

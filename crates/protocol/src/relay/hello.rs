@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClientId, Code, DeviceCapabilities, Family, OfferedRoot, PROTOCOL, RelayError, Root, RootMode};
+use super::{
+    ClientId, DeviceCapabilities, Family, OfferedRoot, PROTOCOL, RelayError, RelayErrorCode, Root, RootMode,
+};
 use crate::json_object;
 
 /// Maximum number of roots that a device may offer. Validation compares each root with every other.
@@ -111,7 +113,7 @@ fn invalid(field: impl Into<String>, reason: &(impl ToString + ?Sized)) -> Inval
 
 impl From<InvalidHello> for RelayError {
     fn from(invalid: InvalidHello) -> Self {
-        Self::new(Code::InvalidRequest, invalid.to_string()).with("field", invalid.field)
+        Self::new(RelayErrorCode::InvalidRequest, invalid.to_string()).with("field", invalid.field)
     }
 }
 

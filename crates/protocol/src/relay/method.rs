@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use table::*;
 
-use super::{Code, Family, Json, RelayContext, RelayError, Request, parse_error};
+use super::{Family, RawJson, RelayContext, RelayError, RelayErrorCode, Request, parse_error};
 
 /// A method, as a type.
 pub trait RelayMethod {
@@ -20,23 +20,30 @@ pub trait RelayMethod {
 
     /// Builds a request.
     fn request(id: impl Into<String>, params: &Self::Params, context: Option<RelayContext>) -> Request {
-        Request { id: id.into(), method: Self::INFO.name.into(), params: Json::from_value(params), context }
+        Request {
+            id: id.into(),
+            method: Self::INFO.name.into(),
+            params: RawJson::from_value(params),
+            context,
+        }
     }
 
     /// Parses the parameters.
     ///
     /// # Errors
     /// Fails with `invalid_request` if the parameters are invalid.
-    fn params(json: &Json) -> Result<Self::Params, RelayError> {
-        json.object().map_err(|error| invalid_value(Code::InvalidRequest, Self::INFO, "params", &error))
+    fn params(json: &RawJson) -> Result<Self::Params, RelayError> {
+        json.object()
+            .map_err(|error| invalid_value(RelayErrorCode::InvalidRequest, Self::INFO, "params", &error))
     }
 
     /// Parses the result.
     ///
     /// # Errors
     /// Fails with `provider_error` if the result is invalid.
-    fn result(json: &Json) -> Result<Self::Result, RelayError> {
-        json.object().map_err(|error| invalid_value(Code::ProviderError, Self::INFO, "result", &error))
+    fn result(json: &RawJson) -> Result<Self::Result, RelayError> {
+        json.object()
+            .map_err(|error| invalid_value(RelayErrorCode::ProviderError, Self::INFO, "result", &error))
     }
 }
 
@@ -60,7 +67,7 @@ pub struct MethodInfo {
 impl MethodInfo {
     /// The error for invalid parameters. It does not repeat received values, which may be secrets.
     pub fn invalid_params(&self, error: &serde_json::Error) -> RelayError {
-        invalid_value(Code::InvalidRequest, self, "params", error)
+        invalid_value(RelayErrorCode::InvalidRequest, self, "params", error)
     }
 
     /// Finds a method by name. If there is none, the request fails with `unknown_method`.
@@ -124,14 +131,14 @@ impl MethodAccess {
 /// A wire type, for callers that know a method only by name.
 #[derive(Debug, Clone, Copy)]
 pub struct WireType {
-    read: fn(&Json) -> serde_json::Result<Json>,
+    read: fn(&RawJson) -> serde_json::Result<RawJson>,
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 impl WireType {
     const fn new<T: Serialize + DeserializeOwned + JsonSchema>() -> Self {
         Self {
-            read: |json| json.object::<T>().map(|value| Json::from_value(&value)),
+            read: |json| json.object::<T>().map(|value| RawJson::from_value(&value)),
             schema: SchemaGenerator::subschema_for::<T>,
         }
     }
@@ -140,7 +147,7 @@ impl WireType {
     ///
     /// # Errors
     /// Fails if the value does not have this type.
-    pub fn read(&self, json: &Json) -> serde_json::Result<Json> {
+    pub fn read(&self, json: &RawJson) -> serde_json::Result<RawJson> {
         (self.read)(json)
     }
 
@@ -154,7 +161,12 @@ impl WireType {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EmptyObject {}
 
-fn invalid_value(code: Code, row: &MethodInfo, what: &str, error: &serde_json::Error) -> RelayError {
+fn invalid_value(
+    code: RelayErrorCode,
+    row: &MethodInfo,
+    what: &str,
+    error: &serde_json::Error,
+) -> RelayError {
     RelayError::new(code, format!("the {what} of `{}`: {}", row.name, parse_error::describe(error)))
         .with("method", row.name)
 }

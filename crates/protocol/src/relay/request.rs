@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Json, RequestLimits};
+use super::{RawJson, RequestLimits};
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,8 +14,8 @@ pub struct Request {
     /// Method name, such as `file.read`.
     pub method: String,
     /// Parameters of the method.
-    #[serde(default = "Json::empty")]
-    pub params: Json,
+    #[serde(default = "RawJson::empty")]
+    pub params: RawJson,
     /// The session and run for which the request is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<RelayContext>,

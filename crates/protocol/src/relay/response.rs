@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 
-use super::{Json, RelayError};
+use super::{RawJson, RelayError};
 
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Response {
     /// Id of the request.
     pub id: String,
     /// The result or the error.
-    pub outcome: Result<Json, RelayError>,
+    pub outcome: Result<RawJson, RelayError>,
 }
 
 /// A response on the wire: either `result` or `error` is present.
@@ -24,15 +24,15 @@ struct WireResponse {
     id: String,
     /// Result of a successful request.
     #[serde(default, deserialize_with = "present")]
-    #[schemars(with = "Option<Json>")]
-    result: Option<Json>,
+    #[schemars(with = "Option<RawJson>")]
+    result: Option<RawJson>,
     /// Error of a failed request.
     error: Option<RelayError>,
 }
 
 /// Distinguishes a `null` result from an absent one: both would be `None` by default.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
-    Json::deserialize(deserializer).map(Some)
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
+    RawJson::deserialize(deserializer).map(Some)
 }
 
 /// Some peers write all fields, with `null` for absent ones: a `null` result next to an error counts as absent.
@@ -86,7 +86,7 @@ pub struct StreamFrame {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The content.
-    pub data: Json,
+    pub data: RawJson,
     /// Encoding of `data` if it holds bytes; UTF-8 text by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,

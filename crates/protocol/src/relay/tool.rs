@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApprovalPolicy, Family, Json, ToolName, ToolRisk, parse_error};
+use super::{ApprovalPolicy, Family, RawJson, ToolName, ToolRisk, parse_error};
 
 /// Description of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,13 +39,13 @@ fn tools() -> Family {
 pub struct ToolList {
     /// The tools, not parsed yet.
     #[schemars(with = "Vec<ToolDescriptor>")]
-    pub tools: Vec<Json>,
+    pub tools: Vec<RawJson>,
 }
 
 impl ToolList {
     /// Creates a list from tool descriptions.
     pub fn from_tools(tools: &[ToolDescriptor]) -> Self {
-        Self { tools: tools.iter().map(Json::from_value).collect() }
+        Self { tools: tools.iter().map(RawJson::from_value).collect() }
     }
 
     /// Parses the tools. Rejects those that are invalid or repeat an earlier name.
@@ -68,7 +68,7 @@ impl ToolList {
 }
 
 /// The name of an invalid tool; empty if it has none.
-fn declared_name(tool: &Json) -> String {
+fn declared_name(tool: &RawJson) -> String {
     #[derive(Deserialize)]
     struct DeclaredName {
         name: String,

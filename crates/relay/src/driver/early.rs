@@ -1,6 +1,6 @@
 //! What happens until a device is accepted.
 
-use protocol::relay::{Code, EventFrame, Frame, Hello, Json, PROTOCOL, RelayError};
+use protocol::relay::{EventFrame, Frame, Hello, PROTOCOL, RawJson, RelayError, RelayErrorCode};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -41,8 +41,10 @@ impl<T: Transport> Driver<T> {
     pub(super) fn on_early(&mut self, frame: Frame) -> Result<(), Lost> {
         match (&self.stage, frame) {
             (_, Frame::Request(request)) => {
-                let error =
-                    RelayError::new(Code::InvalidRequest, "the hub has not accepted this connection yet");
+                let error = RelayError::new(
+                    RelayErrorCode::InvalidRequest,
+                    "the hub has not accepted this connection yet",
+                );
                 self.answer(request.id, Err(error));
                 Ok(())
             }
@@ -77,7 +79,7 @@ impl<T: Transport> Driver<T> {
         let mut accepted = accepted.map_err(|Refused(reason)| Lost::Refused(reason))?;
         let Stage::Accepting(until, theirs) = self.stage else { return Ok(()) };
         self.takes().accept(theirs, &mut accepted);
-        let payload = Json::from_value(&accepted);
+        let payload = RawJson::from_value(&accepted);
         let event = EventFrame { event: flow::ACCEPTED.into(), payload: payload.clone() };
         // Nothing overtakes it.
         self.outbox.urgent(Frame::Event(event).write());
@@ -89,7 +91,7 @@ impl<T: Transport> Driver<T> {
         Takes::ours(self.shared.limits.window_bytes, self.wire.carries_bytes())
     }
 
-    fn open(&mut self, until: Instant, theirs: Takes, accepted: Json) {
+    fn open(&mut self, until: Instant, theirs: Takes, accepted: RawJson) {
         self.timers.unset(until, Timer::Hello);
         self.timers.set(Instant::now(), Timer::Heartbeat);
         self.theirs = Takes { bytes: theirs.bytes && self.wire.carries_bytes(), ..theirs };

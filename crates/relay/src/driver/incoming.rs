@@ -4,8 +4,8 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 use protocol::relay::{
-    Code, EventFrame, Frame, Json, MalformedFrame, MethodInfo, Packet, RelayError, RelayMethod, Request,
-    Response, method::FileRead,
+    EventFrame, Frame, MalformedFrame, MethodInfo, Packet, RawJson, RelayError, RelayErrorCode, RelayMethod,
+    Request, Response, method::FileRead,
 };
 use serde::de::IgnoredAny;
 use tokio::{sync::Semaphore, time::Instant};
@@ -35,7 +35,7 @@ impl<T: Transport> Driver<T> {
             Ok(frame) if matches!(self.stage, Stage::Open) => self.on_frame(frame, text.len()),
             Ok(frame) => self.on_early(frame),
             Err(MalformedFrame { reason, request: Some(id) }) => {
-                self.answer(id, Err(RelayError::new(Code::InvalidRequest, reason)));
+                self.answer(id, Err(RelayError::new(RelayErrorCode::InvalidRequest, reason)));
                 Ok(())
             }
             Err(MalformedFrame { reason, request: None }) => {
@@ -55,7 +55,10 @@ impl<T: Transport> Driver<T> {
                 if let Streamed::Overrun(key) =
                     self.calls.stream(stream, bytes, self.theirs.window.is_some())?
                 {
-                    let error = RelayError::new(Code::ProviderError, "the reader of this stream is too slow");
+                    let error = RelayError::new(
+                        RelayErrorCode::ProviderError,
+                        "the reader of this stream is too slow",
+                    );
                     self.give_up(key, Some(error.with("reason", "slow_consumer")), "slow_consumer");
                 }
             }
@@ -86,7 +89,8 @@ impl<T: Transport> Driver<T> {
     fn on_request(&mut self, request: Request) {
         let limits = self.shared.limits.clone();
         if self.requests.has(&request.id) {
-            let error = RelayError::new(Code::InvalidRequest, "a request with this id is still open");
+            let error =
+                RelayError::new(RelayErrorCode::InvalidRequest, "a request with this id is still open");
             return self.answer(request.id, Err(error));
         }
         if self.requests.len() >= limits.requests_max {
@@ -120,8 +124,9 @@ impl<T: Transport> Driver<T> {
         self.requests.spawn(Some(key), async move {
             // Where a panic does not end the program, as it does in the one that we build.
             let outcome = AssertUnwindSafe(handler.request(request, &mut reply)).catch_unwind().await;
-            let outcome =
-                outcome.unwrap_or_else(|_| Err(RelayError::new(Code::ProviderError, "the provider failed")));
+            let outcome = outcome.unwrap_or_else(|_| {
+                Err(RelayError::new(RelayErrorCode::ProviderError, "the provider failed"))
+            });
             let outcome = outcome.and_then(|result| reply.need_taken(result));
             // Through the same door as the stream before it. If the connection is lost nobody needs to know.
             let _ = door.send(Message::Done { key, outcome }).await;
@@ -144,18 +149,18 @@ impl<T: Transport> Driver<T> {
     }
 
     /// Answers what is no request that goes on.
-    pub(super) fn answer(&mut self, id: String, outcome: Result<Json, RelayError>) {
+    pub(super) fn answer(&mut self, id: String, outcome: Result<RawJson, RelayError>) {
         let packet = self.response(id, outcome);
         self.outbox.whole(packet);
     }
 
     /// A response that fits in a message.
-    pub(super) fn response(&self, id: String, outcome: Result<Json, RelayError>) -> Packet {
+    pub(super) fn response(&self, id: String, outcome: Result<RawJson, RelayError>) -> Packet {
         let packet = Packet::from(Response { id: id.clone(), outcome });
         match peer::fits(packet.size(), &self.shared.limits) {
             Ok(()) => packet,
             Err(error) => {
-                let error = RelayError { code: Code::ProviderError, ..error };
+                let error = RelayError { code: RelayErrorCode::ProviderError, ..error };
                 Response { id, outcome: Err(error) }.into()
             }
         }
@@ -169,6 +174,6 @@ impl<T: Transport> Driver<T> {
 
 /// More than is done at a time.
 pub(super) fn busy(limit: usize) -> RelayError {
-    let error = RelayError::new(Code::ProviderError, "too many requests are open; try again later");
+    let error = RelayError::new(RelayErrorCode::ProviderError, "too many requests are open; try again later");
     error.with("reason", "busy").with("limit", limit)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use protocol::relay::{CancelFrame, Frame, Json, RelayError, Request};
+use protocol::relay::{CancelFrame, Frame, RawJson, RelayError, Request};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{Driver, Message, Timer, calls::Calls, early::Stage, incoming::busy};
@@ -60,7 +60,7 @@ impl<T: Transport> Driver<T> {
         peer::fits(text.len(), limits).map(|()| text)
     }
 
-    fn on_done(&mut self, key: u64, outcome: Result<Json, RelayError>) {
+    fn on_done(&mut self, key: u64, outcome: Result<RawJson, RelayError>) {
         let Some((id, outcome, grace)) = self.requests.finish(key, outcome) else { return };
         if let Some(grace) = grace {
             self.timers.unset(grace, Timer::Grace(key));

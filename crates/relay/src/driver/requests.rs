@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, future::pending, sync::Arc};
 
-use protocol::relay::{Code, Family, Json, RelayError};
+use protocol::relay::{Family, RawJson, RelayError, RelayErrorCode};
 use tokio::{
     sync::Semaphore,
     task::{AbortHandle, JoinSet},
@@ -139,14 +139,15 @@ impl Requests {
     pub(super) fn finish(
         &mut self,
         key: u64,
-        outcome: Result<Json, RelayError>,
-    ) -> Option<(String, Result<Json, RelayError>, Option<Instant>)> {
+        outcome: Result<RawJson, RelayError>,
+    ) -> Option<(String, Result<RawJson, RelayError>, Option<Instant>)> {
         let running = self.remove(key)?;
         let outcome = match outcome {
-            Err(error) if error.code == Code::Cancelled => Err(error),
+            Err(error) if error.code == RelayErrorCode::Cancelled => Err(error),
             // Whoever worked on it is out of sight.
             Err(error)
-                if running.grace.is_some() && (error.is_lost() || error.code == Code::RelayDisconnected) =>
+                if running.grace.is_some()
+                    && (error.is_lost() || error.code == RelayErrorCode::RelayDisconnected) =>
             {
                 Err(cancelled().with("lost", true))
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use protocol::relay::{Binding, Code, RelayError, RelayPath, Root, VirtualPath};
+use protocol::relay::{Binding, RelayError, RelayErrorCode, RelayPath, Root, VirtualPath};
 
 use super::Error;
 
@@ -38,9 +38,9 @@ pub(super) fn find(binding: &Binding, said: &str) -> Result<Place, Error> {
     if parts.is_empty() {
         return Ok(Place::Above { prefix: "/".into(), names: below(binding, "/") });
     }
-    let seen: VirtualPath = format!("/{}", parts.join("/"))
-        .parse()
-        .map_err(|invalid| Error::file(said, RelayError::new(Code::InvalidRequest, format!("{invalid}"))))?;
+    let seen: VirtualPath = format!("/{}", parts.join("/")).parse().map_err(|invalid| {
+        Error::file(said, RelayError::new(RelayErrorCode::InvalidRequest, format!("{invalid}")))
+    })?;
     let inside = |root: &Root| Some((root.clone(), root.virtual_path.below(&seen)?));
     if let Some((root, path)) = binding.roots.iter().find_map(inside) {
         return Ok(Place::Inside { root, path, seen });

@@ -1,6 +1,6 @@
 //! Why something in an environment came to nothing.
 
-use protocol::relay::{Code, RelayError, ToolName};
+use protocol::relay::{RelayError, RelayErrorCode, ToolName};
 
 /// Why something in an environment came to nothing.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -47,14 +47,14 @@ pub enum Error {
 
 impl Error {
     /// What kind of failure it is.
-    pub fn code(&self) -> Code {
+    pub fn code(&self) -> RelayErrorCode {
         match self {
-            Self::PathNotAllowed { .. } => Code::PermissionDenied,
+            Self::PathNotAllowed { .. } => RelayErrorCode::PermissionDenied,
             Self::File { error, .. } | Self::Relay(error) => error.code,
-            Self::ShellTimeout => Code::Timeout,
-            Self::Unconfirmed => Code::Cancelled,
-            Self::Arguments { .. } => Code::InvalidRequest,
-            Self::Disconnected(_) => Code::RelayDisconnected,
+            Self::ShellTimeout => RelayErrorCode::Timeout,
+            Self::Unconfirmed => RelayErrorCode::Cancelled,
+            Self::Arguments { .. } => RelayErrorCode::InvalidRequest,
+            Self::Disconnected(_) => RelayErrorCode::RelayDisconnected,
         }
     }
 
@@ -62,8 +62,8 @@ impl Error {
     pub(super) fn file(path: &str, error: RelayError) -> Self {
         let path = path.to_owned();
         match error.code {
-            Code::RelayDisconnected => Self::Disconnected(error.message),
-            Code::PermissionDenied => Self::PathNotAllowed { path, reason: error.message },
+            RelayErrorCode::RelayDisconnected => Self::Disconnected(error.message),
+            RelayErrorCode::PermissionDenied => Self::PathNotAllowed { path, reason: error.message },
             _ => Self::File { path, error },
         }
     }
@@ -76,7 +76,7 @@ impl Error {
     /// Of what a command came to.
     pub(super) fn outcome(error: RelayError) -> Self {
         match error.code {
-            Code::Timeout if !error.is_lost() => Self::ShellTimeout,
+            RelayErrorCode::Timeout if !error.is_lost() => Self::ShellTimeout,
             _ => Self::command(error),
         }
     }
@@ -85,7 +85,7 @@ impl Error {
 impl From<RelayError> for Error {
     fn from(error: RelayError) -> Self {
         match error.code {
-            Code::RelayDisconnected => Self::Disconnected(error.message),
+            RelayErrorCode::RelayDisconnected => Self::Disconnected(error.message),
             _ => Self::Relay(error),
         }
     }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::stream::{BoxStream, TryStreamExt};
 use jiff::Timestamp;
 use protocol::relay::{
-    Code, RelayError, RelayPath, Root, RootId, VirtualPath,
+    RelayError, RelayErrorCode, RelayPath, Root, RootId, VirtualPath,
     file::{
         CreateMode, DeleteFile, EntryKind, FileStat, IfMatch, ListedFile, MakeDirectory, StatFile,
         WriteFileResult,
@@ -248,7 +248,7 @@ impl FileOperator for Files {
         while let Some(piece) = pieces.try_next().await? {
             if all.len() + piece.len() > READ_BYTES_MAX {
                 let error = RelayError::new(
-                    Code::InvalidRequest,
+                    RelayErrorCode::InvalidRequest,
                     "the file is too large to read at once; read it in parts",
                 );
                 return Err(Error::file(path, error.with("limit", READ_BYTES_MAX)));
@@ -263,7 +263,10 @@ impl FileOperator for Files {
         let no_text = || {
             Error::file(
                 path,
-                RelayError::new(Code::InvalidRequest, "the file is not UTF-8 text; read it as bytes"),
+                RelayError::new(
+                    RelayErrorCode::InvalidRequest,
+                    "the file is not UTF-8 text; read it as bytes",
+                ),
             )
         };
         reading::text(bytes, span).ok_or_else(no_text)
@@ -344,7 +347,7 @@ impl FileOperator for Files {
 fn found<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(found) => Ok(Some(found)),
-        Err(Error::File { error, .. }) if error.code == Code::NotFound => Ok(None),
+        Err(Error::File { error, .. }) if error.code == RelayErrorCode::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -4,7 +4,7 @@ mod known;
 
 use async_trait::async_trait;
 use protocol::relay::{
-    Code, RelayError, ToolName,
+    RelayError, RelayErrorCode, ToolName,
     method::{EmptyObject, ToolCall, ToolList},
     tool::{CallTool, ToolCallResult, ToolDescriptor},
 };
@@ -59,7 +59,8 @@ impl Tools {
                 return Ok(self.known().list().unwrap_or_default());
             }
         }
-        Err(RelayError::new(Code::ProviderError, "the device's tools keep changing; try again").into())
+        Err(RelayError::new(RelayErrorCode::ProviderError, "the device's tools keep changing; try again")
+            .into())
     }
 }
 
@@ -75,7 +76,7 @@ impl Toolset for Tools {
     async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolCallResult, Error> {
         self.list().await?;
         let Some(schema) = self.known().schema(name) else {
-            return Err(RelayError::new(Code::NotFound, "the device has no such tool")
+            return Err(RelayError::new(RelayErrorCode::NotFound, "the device has no such tool")
                 .with("tool", name.as_str())
                 .into());
         };

@@ -11,7 +11,7 @@ fn check(of: Value, arguments: Value, expected: Result<(), (&str, &str)>) {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     let checked = schema(of).unwrap().check(&arguments);
     let got = checked.as_ref().map_err(|error| {
-        assert_eq!(error.code, Code::InvalidRequest);
+        assert_eq!(error.code, RelayErrorCode::InvalidRequest);
         (error.details["pointer"].as_str().unwrap(), error.message.as_str())
     });
     match (got, expected) {

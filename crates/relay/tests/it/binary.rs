@@ -1,7 +1,7 @@
 //! The bytes of a file in a binary message, where both sides know how.
 
 use bytes::Bytes;
-use protocol::relay::{BINARY_READ, Code, Json, Packet, Response};
+use protocol::relay::{BINARY_READ, Packet, RawJson, RelayErrorCode, Response};
 use relay::{Limits, Lines, Lost};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ async fn open(limits: &Limits) -> (Raw, relay::Peer, tokio::task::JoinSet<Lost>)
 }
 
 fn answer(id: &str, bytes: &'static [u8]) -> Packet {
-    let result = Json::empty().with_bytes(Bytes::from_static(bytes));
+    let result = RawJson::empty().with_bytes(Bytes::from_static(bytes));
     Response { id: id.into(), outcome: Ok(result) }.into()
 }
 
@@ -52,7 +52,10 @@ async fn bytes_are_not_sent_where_they_are_not_known() {
         (&json!("invalid_request"), &json!("not_negotiated"))
     );
     let both = connect(BOTH[0], &Limits::default()).await;
-    assert_eq!(outcome(&both.server, "file.list", json!(3)).await.unwrap_err().code, Code::InvalidRequest);
+    assert_eq!(
+        outcome(&both.server, "file.list", json!(3)).await.unwrap_err().code,
+        RelayErrorCode::InvalidRequest
+    );
 }
 
 /// relay-4: lines of text carry none, and nobody says that they do.
@@ -62,7 +65,10 @@ async fn lines_carry_no_bytes() {
     let (here, there) = tokio::io::duplex(1 << 16);
     let both = connect_over(Lines::new(here, &limits), Lines::new(there, &limits), &limits).await;
     assert!(!both.server.takes_bytes() && !both.device.takes_bytes());
-    assert_eq!(outcome(&both.server, "file.read", json!(3)).await.unwrap_err().code, Code::InvalidRequest);
+    assert_eq!(
+        outcome(&both.server, "file.read", json!(3)).await.unwrap_err().code,
+        RelayErrorCode::InvalidRequest
+    );
     assert_eq!(outcome(&both.server, "echo", json!(3)).await.unwrap(), json!(3));
 }
 
@@ -82,7 +88,7 @@ async fn a_binary_message_that_is_not_wanted_closes() {
         raw.hears().await.unwrap();
         raw.say_packet(packet()).await;
         assert_eq!(raw.closed().await, 1008, "{method}");
-        assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+        assert_eq!(within(call.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
     }
     let (mut raw, peer, _tasks) = open(&Limits::default()).await;
     let call = ask(&peer, "file.read", json!({})).await;
@@ -98,7 +104,7 @@ async fn a_binary_message_has_a_limit() {
     for via in BOTH {
         let both = connect(via, &limits).await;
         let error = outcome(&both.server, "file.read", json!(1000)).await.unwrap_err();
-        assert_eq!((error.code, &error.details["limit"]), (Code::ProviderError, &json!(1000)));
+        assert_eq!((error.code, &error.details["limit"]), (RelayErrorCode::ProviderError, &json!(1000)));
     }
     let (mut raw, peer, _tasks) = open(&limits).await;
     let _call = ask(&peer, "file.read", json!({})).await;

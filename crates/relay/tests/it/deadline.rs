@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::relay::{Code, Json};
+use protocol::relay::{RawJson, RelayErrorCode};
 use relay::{Ask, Limits};
 use tokio::time::Instant;
 
@@ -16,9 +16,9 @@ async fn a_request_has_the_time_of_its_connection() {
     for (limits, seconds) in [(Limits::default(), 60), (shorter, 5)] {
         let both = connect(Via::Pair, &limits).await;
         let asked = Instant::now();
-        let call = both.server.request(Ask::new("wait", Json::empty())).await;
+        let call = both.server.request(Ask::new("wait", RawJson::empty())).await;
         both.at_device.works_on(1).await;
-        assert_eq!(call.outcome().await.unwrap_err().code, Code::Timeout);
+        assert_eq!(call.outcome().await.unwrap_err().code, RelayErrorCode::Timeout);
         assert_eq!(asked.elapsed().as_secs(), seconds);
         both.at_device.works_on(0).await;
         holds_nothing(&both.server).await;

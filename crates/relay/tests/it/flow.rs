@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use relay::{Limits, Part};
 use serde_json::json;
 
@@ -146,7 +146,7 @@ async fn a_producer_that_ignores_its_credit_is_closed() {
         raw.say(json!({ "type": "stream", "id": "req_0", "event": "log", "seq": seq, "data": data })).await;
     }
     assert_eq!(raw.closed().await, 1008);
-    assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+    assert_eq!(within(call.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
 }
 
 /// relay-47: what a peer without credit sends to somebody who does not read costs it that request, and no other.
@@ -169,7 +169,10 @@ async fn a_peer_without_credit_overruns_only_its_request() {
     raw.say(json!({ "type": "response", "id": "req_1", "result": 1 })).await;
     assert!(within(other.outcome()).await.is_ok());
     let error = within(slow.outcome()).await.unwrap_err();
-    assert_eq!((error.code, &error.details["reason"]), (Code::ProviderError, &json!("slow_consumer")));
+    assert_eq!(
+        (error.code, &error.details["reason"]),
+        (RelayErrorCode::ProviderError, &json!("slow_consumer"))
+    );
     assert!(peer.held().unread_bytes_peak <= 1000);
 }
 

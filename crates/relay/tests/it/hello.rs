@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use relay::{Limits, Lost, Peer, Side, pair};
 use serde_json::json;
 
@@ -53,8 +53,11 @@ async fn a_device_hears_nothing_before_it_is_accepted() {
     assert_eq!(raw.hears().await.unwrap()["capabilities"]["flow"]["window_bytes"], 256 << 10);
     raw.say(raw_request("a", "echo", json!(1))).await;
     assert_eq!(raw.hears().await.unwrap()["error"]["code"], "invalid_request");
-    assert_eq!(within(outcome(&device, "echo", json!(1))).await.unwrap_err().code, Code::RelayDisconnected);
-    assert!(device.event("x", protocol::relay::Json::empty()).await.is_err());
+    assert_eq!(
+        within(outcome(&device, "echo", json!(1))).await.unwrap_err().code,
+        RelayErrorCode::RelayDisconnected
+    );
+    assert!(device.event("x", protocol::relay::RawJson::empty()).await.is_err());
     raw.say(json!({ "type": "ping", "id": "p", "ts": "2026-01-01T00:00:00Z" })).await;
     assert_eq!(raw.closed().await, 1008);
     assert!(within(device.accepted()).await.is_err());

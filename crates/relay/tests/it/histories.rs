@@ -10,7 +10,7 @@ use std::{
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use proptest::prelude::*;
-use protocol::relay::{Frame, Json, Packet};
+use protocol::relay::{Frame, Packet, RawJson};
 use relay::{Ask, Call, CloseCode, Limits, Lost, Part, Pipe, Transport, pair};
 
 use crate::support::{connect_over, holds_nothing};
@@ -107,7 +107,7 @@ async fn history(steps: Vec<Step>) {
                 let peer = if server { &both.server } else { &both.device };
                 let number = if method == "flood" { number * 4000 } else { number };
                 let ask =
-                    Ask::new(method, Json::from_value(&number)).within(Duration::from_millis(timeout_ms));
+                    Ask::new(method, RawJson::from_value(&number)).within(Duration::from_millis(timeout_ms));
                 calls.push(Some(peer.request(ask).await));
             }
             Step::Drop(at) if !calls.is_empty() => {

@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
 use futures_util::StreamExt;
-use protocol::relay::{Code, Json};
+use protocol::relay::{RawJson, RelayErrorCode};
 use relay::{Ask, Limits, Lost, Part};
 use serde_json::json;
 
@@ -19,19 +19,22 @@ async fn a_request_has_one_outcome() {
                 within(outcome(peer, "echo", json!({ "a": [1] }))).await.unwrap(),
                 json!({ "a": [1] })
             );
-            assert_eq!(within(outcome(peer, "fail", json!({}))).await.unwrap_err().code, Code::NotFound);
+            assert_eq!(
+                within(outcome(peer, "fail", json!({}))).await.unwrap_err().code,
+                RelayErrorCode::NotFound
+            );
             assert_eq!(
                 within(outcome(peer, "nothing", json!({}))).await.unwrap_err().code,
-                Code::UnknownMethod
+                RelayErrorCode::UnknownMethod
             );
             let panicked = within(outcome(peer, "panic", json!({}))).await.unwrap_err();
             // The program that we build ends with it.
             assert_eq!(
                 (panicked.code, panicked.message.as_str()),
-                (Code::ProviderError, "the provider failed")
+                (RelayErrorCode::ProviderError, "the provider failed")
             );
             let mut call = ask(peer, "echo", json!(1)).await;
-            assert_eq!(call.next().await, Some(Part::Outcome(Ok(Json::from_value(&1)))));
+            assert_eq!(call.next().await, Some(Part::Outcome(Ok(RawJson::from_value(&1)))));
             assert_eq!(call.next().await, None);
             holds_nothing(peer).await;
         }
@@ -43,11 +46,11 @@ async fn a_request_has_one_outcome() {
 async fn a_request_that_takes_too_long_is_cancelled() {
     for via in BOTH {
         let both = connect(via, &Limits::default()).await;
-        let ask = Ask::new("wait", Json::empty()).within(Duration::from_millis(50));
+        let ask = Ask::new("wait", RawJson::empty()).within(Duration::from_millis(50));
         let call = both.server.request(ask).await;
         within(both.at_device.works_on(1)).await;
         within(both.at_device.works_on(0)).await;
-        assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::Timeout);
+        assert_eq!(within(call.outcome()).await.unwrap_err().code, RelayErrorCode::Timeout);
         holds_nothing(&both.server).await;
         holds_nothing(&both.device).await;
         assert_eq!(within(outcome(&both.server, "echo", json!(1))).await.unwrap(), json!(1));
@@ -78,13 +81,13 @@ async fn what_comes_of_a_call_that_is_cancelled_is_heard() {
         within(both.at_device.works_on(1)).await;
         call.cancel();
         call.cancel();
-        assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::Cancelled);
+        assert_eq!(within(call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
         within(both.at_device.works_on(0)).await;
         let mut call = ask(&both.server, "count", json!(1)).await;
         assert!(matches!(within(call.next()).await, Some(Part::Stream(_))));
         holds_no_call(&both.server).await;
         call.cancel();
-        assert_eq!(within(call.outcome()).await.unwrap(), Json::from_value(&"counted"));
+        assert_eq!(within(call.outcome()).await.unwrap(), RawJson::from_value(&"counted"));
         holds_nothing(&both.server).await;
         holds_nothing(&both.device).await;
     }
@@ -98,7 +101,7 @@ async fn a_call_that_is_cancelled_at_once_is_not_made() {
     for _ in 0..64 {
         let mut call = ask(&both.server, "wait", json!({})).await;
         call.cancel();
-        assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::Cancelled);
+        assert_eq!(within(call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
     }
     assert_eq!(both.at_device.started.load(SeqCst), 0);
     holds_nothing(&both.server).await;
@@ -139,7 +142,7 @@ async fn a_peer_that_does_not_answer_what_was_cancelled_is_left() {
     for within_ms in [50, 3_600_000] {
         let (mut raw, peer, _, mut tasks) = crate::support::raw_open(&Limits::default(), None).await;
         for id in ["req_0", "req_1"] {
-            let ask = Ask::new("wait", Json::empty()).within(Duration::from_millis(within_ms));
+            let ask = Ask::new("wait", RawJson::empty()).within(Duration::from_millis(within_ms));
             let call = peer.request(ask).await;
             assert_eq!(raw.hears().await.unwrap()["id"], id);
             if within_ms > 1000 {
@@ -183,7 +186,7 @@ async fn who_cancels_a_call_is_told_whether_it_has_ended() {
         assert!(matches!(within(call.next()).await, Some(Part::Stream(_))), "it goes on");
         raw.say(json!({ "type": "response", "id": id, "error": error(code, lost) })).await;
         let Some(Part::Outcome(Err(outcome))) = within(call.next()).await else { panic!("an outcome") };
-        assert_eq!((outcome.code, outcome.is_lost()), (Code::Cancelled, lost));
+        assert_eq!((outcome.code, outcome.is_lost()), (RelayErrorCode::Cancelled, lost));
     }
 }
 
@@ -207,7 +210,7 @@ async fn too_many_calls_are_refused() {
         let both = connect(via, &Limits { calls_max: 2, ..Limits::default() }).await;
         let _calls = [ask(&both.server, "wait", json!({})).await, ask(&both.server, "wait", json!({})).await];
         let error = within(outcome(&both.server, "echo", json!(1))).await.unwrap_err();
-        assert_eq!((error.code, error.recoverable), (Code::ProviderError, true));
+        assert_eq!((error.code, error.recoverable), (RelayErrorCode::ProviderError, true));
         assert_eq!(error.details["reason"], "busy");
     }
 }
@@ -218,11 +221,14 @@ async fn what_is_too_large_is_refused_where_it_is_made() {
     for via in BOTH {
         let both = connect(via, &Limits { frame_bytes_max: 10_000, ..Limits::default() }).await;
         let asked = within(outcome(&both.server, "echo", json!("x".repeat(10_000)))).await.unwrap_err();
-        assert_eq!((asked.code, &asked.details["limit"]), (Code::InvalidRequest, &json!(10_000)));
+        assert_eq!((asked.code, &asked.details["limit"]), (RelayErrorCode::InvalidRequest, &json!(10_000)));
         let answered = within(outcome(&both.server, "large", json!(10_000))).await.unwrap_err();
-        assert_eq!((answered.code, &answered.details["limit"]), (Code::ProviderError, &json!(10_000)));
+        assert_eq!(
+            (answered.code, &answered.details["limit"]),
+            (RelayErrorCode::ProviderError, &json!(10_000))
+        );
         let said = within(outcome(&both.server, "blocks", json!([10_000]))).await.unwrap_err();
-        assert_eq!(said.code, Code::ProviderError);
+        assert_eq!(said.code, RelayErrorCode::ProviderError);
         assert_eq!(within(outcome(&both.server, "large", json!(9_000))).await.unwrap(), "x".repeat(9_000));
     }
 }
@@ -232,10 +238,10 @@ async fn what_is_too_large_is_refused_where_it_is_made() {
 async fn an_event_arrives() {
     for via in BOTH {
         let mut both = connect(via, &Limits::default()).await;
-        both.server.event("provider.paused", Json::from_value(&json!({ "by": "user" }))).await.unwrap();
+        both.server.event("provider.paused", RawJson::from_value(&json!({ "by": "user" }))).await.unwrap();
         let event = within(both.events.recv()).await.unwrap();
         assert_eq!(event.event, "provider.paused");
-        assert_eq!(event.payload, Json::from_value(&json!({ "by": "user" })));
+        assert_eq!(event.payload, RawJson::from_value(&json!({ "by": "user" })));
     }
 }
 
@@ -263,11 +269,11 @@ async fn a_request_that_still_waits_to_be_sent_is_taken_back() {
 /// relay-35, relay-54: a call that is made of other parts has one outcome too, and is dropped with them.
 #[tokio::test]
 async fn a_call_of_other_parts_has_one_outcome() {
-    let refused = relay::Call::refused(protocol::relay::RelayError::new(Code::PolicyBlocked, "no"));
-    assert_eq!(refused.outcome().await.unwrap_err().code, Code::PolicyBlocked);
+    let refused = relay::Call::refused(protocol::relay::RelayError::new(RelayErrorCode::PolicyBlocked, "no"));
+    assert_eq!(refused.outcome().await.unwrap_err().code, RelayErrorCode::PolicyBlocked);
     let without = relay::Call::of(futures_util::stream::empty());
-    assert_eq!(without.outcome().await.unwrap_err().code, Code::RelayDisconnected);
-    let one = || Part::Outcome(Ok(Json::from_value(&1)));
+    assert_eq!(without.outcome().await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
+    let one = || Part::Outcome(Ok(RawJson::from_value(&1)));
     let parts: Vec<_> = relay::Call::of(futures_util::stream::iter([one(), one()])).collect().await;
     assert_eq!(parts, [one()]);
     let both = connect(crate::support::Via::Pair, &Limits::default()).await;

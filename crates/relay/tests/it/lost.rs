@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use relay::{Limits, Lost};
 use serde_json::json;
 use tokio::runtime::Handle;
@@ -34,7 +34,7 @@ async fn killing_a_side_ends_everything() {
                 both.driving.device.abort()
             }
             for outcome in within(join_all(calls.into_iter().map(relay::Call::outcome))).await {
-                assert_eq!(outcome.unwrap_err().code, Code::RelayDisconnected);
+                assert_eq!(outcome.unwrap_err().code, RelayErrorCode::RelayDisconnected);
             }
             within(both.at_device.works_on(0)).await;
             within(both.at_server.works_on(0)).await;
@@ -63,10 +63,10 @@ async fn asking_on_a_lost_connection_fails() {
         while within(both.driving.tasks.join_next()).await.is_some() {}
         for peer in [&both.server, &both.device] {
             let error = within(ask(peer, "echo", json!(1)).await.outcome()).await.unwrap_err();
-            assert_eq!(error.code, Code::RelayDisconnected);
+            assert_eq!(error.code, RelayErrorCode::RelayDisconnected);
             assert_eq!(peer.held().calls, 0);
-            let event = peer.event("x", protocol::relay::Json::empty()).await;
-            assert_eq!(event.unwrap_err().code, Code::RelayDisconnected);
+            let event = peer.event("x", protocol::relay::RawJson::empty()).await;
+            assert_eq!(event.unwrap_err().code, RelayErrorCode::RelayDisconnected);
         }
     }
 }

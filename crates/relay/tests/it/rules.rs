@@ -1,7 +1,7 @@
 //! What a peer may say.
 
 use futures_util::{SinkExt, StreamExt};
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use relay::{Limits, Lost, Peer, Side, Socket};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -126,7 +126,7 @@ async fn malformed_messages_are_answered_or_close() {
         raw.say_text(text).await;
         assert_eq!(raw.closed().await, code, "{text}");
         let after = within(outcome(&peer, "echo", json!(1))).await.unwrap_err();
-        assert_eq!(after.code, Code::RelayDisconnected);
+        assert_eq!(after.code, RelayErrorCode::RelayDisconnected);
     }
 }
 
@@ -193,7 +193,7 @@ async fn a_socket_is_closed_with_a_code() {
             }
         };
         assert_eq!(closed, code, "{message}");
-        assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+        assert_eq!(within(call.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
         assert!(matches!(within(tasks.join_next()).await.unwrap().unwrap(), Lost::Fault { .. }));
     }
 }
@@ -207,10 +207,10 @@ async fn closing_ends_both_sides() {
         within(both.at_server.works_on(1)).await;
         assert_eq!((both.server.ended(), both.device.ended()), (None, None));
         both.server.close("revoked");
-        assert_eq!(both.server.ended().unwrap().code, Code::RelayDisconnected);
-        assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+        assert_eq!(both.server.ended().unwrap().code, RelayErrorCode::RelayDisconnected);
+        assert_eq!(within(call.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
         let lost = within(both.device.until_ended()).await;
-        assert!(lost.code == Code::RelayDisconnected && lost.message.contains("revoked"), "{lost}");
+        assert!(lost.code == RelayErrorCode::RelayDisconnected && lost.message.contains("revoked"), "{lost}");
         within(both.at_server.works_on(0)).await;
         while let Some(ended) = within(both.driving.tasks.join_next()).await {
             let reason = "revoked".to_owned();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::{SinkExt, StreamExt};
-use protocol::relay::Json;
+use protocol::relay::RawJson;
 use relay::{Limits, Part, Peer, Side, Socket};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, task::JoinSet};
@@ -32,7 +32,7 @@ async fn one_socket_carries_everything() {
     say(&mut there, raw_hello(json!({}))).await;
     within(peer.accepted()).await.unwrap();
     let mut asked = ask(&peer, "wait", json!({})).await;
-    peer.event("capability.updated", Json::empty()).await.unwrap();
+    peer.event("capability.updated", RawJson::empty()).await.unwrap();
     for frame in [
         raw_request("long", "wait", json!({})),
         raw_request("stream", "count", json!(3)),
@@ -60,8 +60,8 @@ async fn one_socket_carries_everything() {
         responses += usize::from(heard.last().unwrap()["type"] == "response");
     }
     let Some(Part::Stream(part)) = within(asked.next()).await else { panic!("a stream") };
-    assert_eq!((part.event.as_str(), part.data), ("progress", Json::from_value(&50)));
-    assert_eq!(within(asked.next()).await, Some(Part::Outcome(Ok(Json::from_value(&"mine")))));
+    assert_eq!((part.event.as_str(), part.data), ("progress", RawJson::from_value(&50)));
+    assert_eq!(within(asked.next()).await, Some(Part::Outcome(Ok(RawJson::from_value(&"mine")))));
 
     let kinds: BTreeSet<_> = heard.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
     assert!(kinds.iter().eq(["event", "ping", "pong", "request", "response", "stream"].iter()), "{kinds:?}");

@@ -2,7 +2,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::StreamExt;
-use protocol::relay::{Encoding, Json};
+use protocol::relay::{Encoding, RawJson};
 use relay::{Limits, Part};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn a_stream_keeps_its_order() {
                 assert_eq!(frame.event, ["stdout", "stderr", "progress"][number % 3]);
                 assert_eq!(frame.data.read::<usize>().unwrap(), number);
             }
-            assert_eq!(within(call.next()).await, Some(Part::Outcome(Ok(Json::from_value(&"counted")))));
+            assert_eq!(within(call.next()).await, Some(Part::Outcome(Ok(RawJson::from_value(&"counted")))));
             assert_eq!(call.next().await, None);
         }
     }

@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use protocol::relay::{
-    Code, DeviceCapabilities, EventFrame, Hello, Json, PROTOCOL, Packet, RelayError, Request,
+    DeviceCapabilities, EventFrame, Hello, PROTOCOL, Packet, RawJson, RelayError, RelayErrorCode, Request,
 };
 use relay::{
     Ask, Call, Handler, Limits, Lost, Peer, Pipe, Refused, Reply, Side, Socket, Transport, config, pair,
@@ -71,62 +71,62 @@ impl Handler for Provider {
         }
     }
 
-    async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
         self.working.send_modify(|working| *working += 1);
         self.started.fetch_add(1, SeqCst);
         let _working = Working(self.working.clone());
         let number = || request.params.read::<usize>().unwrap_or_default();
         match request.method.as_str() {
             "echo" => Ok(request.params),
-            "fail" => Err(RelayError::new(Code::NotFound, "there is no such thing")),
+            "fail" => Err(RelayError::new(RelayErrorCode::NotFound, "there is no such thing")),
             "panic" => panic!("as it was told"),
-            "large" => Ok(Json::from_value(&"x".repeat(number()))),
+            "large" => Ok(RawJson::from_value(&"x".repeat(number()))),
             "wait" => {
                 reply.cancelled().await;
-                Err(RelayError::new(Code::ProviderError, "whatever"))
+                Err(RelayError::new(RelayErrorCode::ProviderError, "whatever"))
             }
             "shell.start" => {
                 reply.cancelled().await;
-                Err(RelayError::new(Code::ProviderError, "whatever"))
+                Err(RelayError::new(RelayErrorCode::ProviderError, "whatever"))
             }
             "file.stat" | "shell.status" => Ok(request.params),
-            "file.read" | "file.list" => Ok(Json::empty().with_bytes(vec![0xff; number()].into())),
+            "file.read" | "file.list" => Ok(RawJson::empty().with_bytes(vec![0xff; number()].into())),
             "ignore" => std::future::pending().await,
             "end" => {
                 reply.cancelled().await;
                 let error = |code| RelayError::new(code, "it ends");
                 Err(match request.params.read::<String>().unwrap().as_str() {
-                    "unsure" => error(Code::ProviderError).with("lost", true),
-                    "unplugged" => error(Code::RelayDisconnected),
-                    _ => error(Code::ProviderError),
+                    "unsure" => error(RelayErrorCode::ProviderError).with("lost", true),
+                    "unplugged" => error(RelayErrorCode::RelayDisconnected),
+                    _ => error(RelayErrorCode::ProviderError),
                 })
             }
             "count" => {
                 for number in 0..number() {
                     let event = ["stdout", "stderr", "progress"][number % 3];
-                    reply.stream(event, Json::from_value(&number)).await?;
+                    reply.stream(event, RawJson::from_value(&number)).await?;
                 }
-                Ok(Json::from_value(&"counted"))
+                Ok(RawJson::from_value(&"counted"))
             }
             "bytes" => {
                 reply.bytes("stdout", "tomb".as_bytes()).await?;
                 reply.bytes("stdout", &[0xc3]).await?;
-                Ok(Json::empty())
+                Ok(RawJson::empty())
             }
             "flood" => {
-                let line = Json::from_value(&"x".repeat(4000));
+                let line = RawJson::from_value(&"x".repeat(4000));
                 for _ in 0..number() / 4000 {
                     reply.stream("stdout", line.clone()).await?;
                 }
-                Ok(Json::empty())
+                Ok(RawJson::empty())
             }
             "blocks" => {
                 for size in request.params.read::<Vec<usize>>().unwrap() {
-                    reply.stream("stdout", Json::from_value(&"x".repeat(size))).await?;
+                    reply.stream("stdout", RawJson::from_value(&"x".repeat(size))).await?;
                 }
-                Ok(Json::empty())
+                Ok(RawJson::empty())
             }
-            _ => Err(RelayError::new(Code::UnknownMethod, "unknown method")),
+            _ => Err(RelayError::new(RelayErrorCode::UnknownMethod, "unknown method")),
         }
     }
 
@@ -213,7 +213,7 @@ pub(crate) async fn sockets(limits: &Limits) -> (WebSocketStream<TcpStream>, Web
 
 /// Asks, with enough time.
 pub(crate) async fn ask(peer: &Peer, method: &str, params: Value) -> Call {
-    peer.request(Ask::new(method, Json::from_value(&params)).within(Duration::from_secs(3600))).await
+    peer.request(Ask::new(method, RawJson::from_value(&params)).within(Duration::from_secs(3600))).await
 }
 
 /// What comes of asking.

@@ -52,7 +52,8 @@ fn streams_do_not_complete_each_others_characters() {
 #[test]
 fn an_exit_is_decoded_as_encoded() {
     for (code, signal) in [(Some(0), None), (Some(255), None), (None, Some(9)), (None, None)] {
-        let exit = ProcessExit { code, signal, at: Timestamp::new(1_700_000_000, 123_456_789).unwrap() };
+        let exit =
+            ProcessExit { code, signal, exited_at: Timestamp::new(1_700_000_000, 123_456_789).unwrap() };
         let mut frame = BytesMut::new();
         encode_exit(&exit, &mut frame);
         assert_eq!(ProcessEvent::decode(frame.freeze()), ProcessEvent::Exited(exit));

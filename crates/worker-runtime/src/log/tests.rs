@@ -15,7 +15,7 @@ fn told(name: usize, text: &str) -> Event {
 }
 
 fn is_earlier(event: &Event) -> bool {
-    matches!(event, Event::Message(message) if message.earlier)
+    matches!(event, Event::Message(message) if message.older_than_snapshot)
 }
 
 /// A snapshot that has only messages.

@@ -40,11 +40,11 @@ fn every_variant() -> impl IntoIterator<Item = Event> {
         Input { "inputId": input, "state": "refused", "author": "me", "reason": "full" }
         Error { "processExited": { "code": 1, "signal": null, "stderr": "oh" } }
         QuestionAsked { "id": wait, "turnId": turn, "callId": null, "plan": null, "questions": [
-            { "question": "Which?", "header": null, "options": [], "multiple": false, "custom": true },
+            { "question": "Which?", "header": null, "options": [], "allowsMultiple": false, "allowsCustom": true },
         ] }
         QuestionResolved { "id": wait, "outcome": { "answered": [["this", "that"]] }, "author": "me" }
         PermissionAsked { "id": wait, "turnId": turn, "callId": "c", "tool": "Bash", "kind": "execute",
-            "title": "ls", "reason": null, "input": { "command": "ls" }, "always": ["ls *"] }
+            "title": "ls", "reason": null, "input": { "command": "ls" }, "alwaysAllows": ["ls *"] }
         PermissionResolved { "id": wait, "outcome": "expired", "author": null }
         Status { "state": "idle", "detail": "waits" }
         Plan { "steps": [{ "text": "look", "state": "inProgress" }] }
@@ -54,7 +54,7 @@ fn every_variant() -> impl IntoIterator<Item = Event> {
             "plan": { "steps": [] }, "session": {
                 "id": "s", "agent": "mock", "agentSessionId": null, "title": null, "agentMode": "build",
                 "permissionMode": "default", "model": null, "variant": null, "directory": "/",
-                "state": "running", "turnId": turn, "queued": 0, "waits": 0, "usage": usage, "error": null,
+                "state": "running", "turnId": turn, "queuedInputs": 0, "openWaits": 0, "usage": usage, "error": null,
                 "capabilities": { "acp": true, "permissions": true, "questions": true, "plans": true,
                     "steering": true, "resume": true, "fork": false },
                 "createdAt": at, "updatedAt": at, "newestSeq": 3,

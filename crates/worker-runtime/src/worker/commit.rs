@@ -147,7 +147,7 @@ impl Worker {
     fn publish_progress(&self) {
         let Doing { state, turn, queued } = self.doing();
         let session = &mut *self.shared.view.write();
-        (session.state, session.turn_id, session.queued, session.newest_seq) =
+        (session.state, session.turn_id, session.queued_inputs, session.newest_seq) =
             (state, turn, queued, self.newest);
     }
 

@@ -133,7 +133,7 @@ impl Worker {
 
     /// Settles a wait as a person answers it.
     pub(super) fn settle(&mut self, id: WaitId, answer: Answer, author: Author) -> Result<Wait, Error> {
-        let (outcome, reaction) = match (&self.waits.get(id)?.ask, answer) {
+        let (outcome, reaction) = match (&self.waits.get(id)?.request, answer) {
             (WaitRequest::Permission(_), Answer::Permission(answer)) => {
                 (WaitOutcome::Permission(outcome(answer)), Reaction::Permission(answer))
             }

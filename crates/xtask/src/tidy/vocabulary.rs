@@ -5,11 +5,9 @@
 
 use std::collections::BTreeMap;
 
-/// Names that every crate of the field uses (`Json` is also axum's name for a JSON body), and the domain's own nouns from the
-/// glossary.
+/// Names that every crate of the field uses, and the domain's own nouns from the glossary.
 const SHARED_NAMES: &[&str] = &[
-    "Args", "Builder", "Config", "Device", "Error", "Event", "Grant", "Inner", "Json", "Message", "Result",
-    "Session",
+    "Args", "Builder", "Config", "Device", "Error", "Event", "Grant", "Inner", "Message", "Result", "Session",
 ];
 
 /// Crates whose names and comments are still to be rewritten. A crate leaves this list when it is done, and never returns.

@@ -57,14 +57,14 @@ export class TurnChunks {
       if (known?.callId !== undefined) {
         if (outcome !== "once" && outcome !== "always") yield* this.#tools.deny(known.callId);
       } else if (known !== undefined) {
-        yield* this.#sendSettled(known.wait, { outcome: { permission: outcome }, author, at: time });
+        yield* this.#sendSettled(known.wait, { outcome: { permission: outcome }, author, settledAt: time });
       }
     }
     if ("questionResolved" in event) {
       const { id, outcome, author } = event.questionResolved;
       const known = this.#waits.get(id);
       if (known !== undefined) {
-        yield* this.#sendSettled(known.wait, { outcome: { question: outcome }, author, at: time });
+        yield* this.#sendSettled(known.wait, { outcome: { question: outcome }, author, settledAt: time });
       }
     }
   }
@@ -138,14 +138,14 @@ export class TurnChunks {
 
   *#openWait(wait: Wait): Generator<UIMessageChunk> {
     yield* this.#texts.end();
-    const permission = "permission" in wait.ask ? wait.ask.permission : undefined;
+    const permission = "permission" in wait.request ? wait.request.permission : undefined;
     const isToolCall = permission !== undefined && (yield* this.#tools.requestApproval(permission));
     this.#waits.set(wait.id, { wait, callId: isToolCall ? (permission.callId ?? undefined) : undefined });
     if (!isToolCall) yield* this.#sendData("data-wait", wait.id, wait);
   }
 
-  *#sendSettled(wait: Wait, settled: NonNullable<Wait["settled"]>): Generator<UIMessageChunk> {
-    yield* this.#sendData("data-wait", wait.id, { ...wait, settled });
+  *#sendSettled(wait: Wait, settlement: NonNullable<Wait["settlement"]>): Generator<UIMessageChunk> {
+    yield* this.#sendData("data-wait", wait.id, { ...wait, settlement });
   }
 
   *#sendData(type: `data-${string}`, id: string, data: unknown): Generator<UIMessageChunk> {

@@ -48,13 +48,13 @@ test("a question is part of the chat, and the stream continues after the answer"
   const waitOf = ({ messages }: Chat) => partsOf(messages[1])?.find(({ type }) => type === "data-wait");
   await shown.until((now) => waitOf(now) !== undefined, "asked");
   expect(waitOf(shown.now())).toMatchObject({
-    data: { settled: null, ask: { question: { plan: "First this" } } },
+    data: { settlement: null, request: { question: { plan: "First this" } } },
   });
   const [wait] = await here.client.waits.list();
   await here.client.waits.answer(wait?.id ?? "", "reject", { author: "ada" });
   await shown.until(isReady, "ready");
   expect(waitOf(shown.now())).toMatchObject({
-    data: { settled: { outcome: { question: "rejected" }, author: "ada" } },
+    data: { settlement: { outcome: { question: "rejected" }, author: "ada" } },
   });
 });
 

@@ -21,7 +21,7 @@ test("open waits are shown for all sessions or one, and answered once", async ()
 
   const [first] = state ?? [];
   const settled = await answer(first?.id ?? "", { permission: "once" }, { author: "ada" });
-  expect(settled.settled).toMatchObject({ outcome: { permission: "once" }, author: "ada" });
+  expect(settled.settlement).toMatchObject({ outcome: { permission: "once" }, author: "ada" });
   await all.until(({ state }) => state?.length === 1, "one is left");
   await expect(answer(first?.id ?? "", "reject")).rejects.toThrow(ProblemError);
 
@@ -38,5 +38,5 @@ test("a new wait appears without a reload", async () => {
   await approvals.until(({ status, state }) => status === "live" && state?.length === 0, "none");
   await client.sessions.send("later", "/question");
   const { state } = await approvals.until(({ state }) => state?.length === 1, "asked");
-  expect(state?.[0]?.ask).toHaveProperty("question");
+  expect(state?.[0]?.request).toHaveProperty("question");
 });

@@ -18,9 +18,9 @@ export function Session({ client, id }: { readonly client: SandboxAgentClient; r
           {parts.map((part) => ("text" in part ? part.text : part.type)).join(" ")}
         </p>
       ))}
-      {approvals.state?.map(({ id, ask }) => (
+      {approvals.state?.map(({ id, request }) => (
         <button type="button" key={id} onClick={() => approvals.answer(id, { permission: "once" })}>
-          {"permission" in ask ? ask.permission.title : "a question"}
+          {"permission" in request ? request.permission.title : "a question"}
         </button>
       ))}
       <button type="button" onClick={() => send("hello\n/permission")} disabled={status !== "live"}>

@@ -33,11 +33,11 @@ test("waits are listed and answered once, and name the author", async () => {
   expect(reading.items[0]).toEqual({ type: "snapshot", waits: [] });
   expect(await client.waits.list()).toMatchObject([{ id, sessionId: "waits" }]);
   const answered = await client.waits.answer(id, { permission: "once" }, { author: "ana" });
-  expect(answered.settled).toMatchObject({ author: "ana" });
+  expect(answered.settlement).toMatchObject({ author: "ana" });
   const late = await client.waits.answer(id, "reject", { author: "bob" }).catch((error: unknown) => error);
   expect(late).toBeInstanceOf(ProblemError);
   const settled = await reading.until((event) => event.type === "settled");
-  expect(settled).toMatchObject({ wait: { id, settled: { author: "ana" } } });
+  expect(settled).toMatchObject({ wait: { id, settlement: { author: "ana" } } });
   expect(await client.waits.list()).toEqual([]);
   stop.abort();
 });

@@ -38,7 +38,7 @@ test("runtimes can be listed, added and removed", async () => {
   expect(await client.runtimes.invite({ id: "far" })).toMatchObject({ id: "far", token: expect.any(String) });
   await client.runtimes.remove("other");
   await expect(client.runtimes.get("other")).rejects.toMatchObject({ status: 404 });
-  expect(await client.whoAmI()).toMatchObject({ user: { admin: true } });
+  expect(await client.whoAmI()).toMatchObject({ user: { isAdmin: true } });
 });
 
 test("a sandbox is driven through the hub, which records the user", async () => {
@@ -198,7 +198,7 @@ test("waits of all runtimes are listed and answered through the hub", async () =
   expect((await client.waits.list()).items).toMatchObject([{ id: opened.wait.id, runtimeId: "box" }]);
   const answered = await client.waits.answer("box", opened.wait.id, { permission: "once" });
   const { user } = await client.whoAmI();
-  expect(answered.settled).toMatchObject({ author: user.name });
+  expect(answered.settlement).toMatchObject({ author: user.name });
   await reading.until(({ type }) => type === "settled");
   stop.abort();
 });

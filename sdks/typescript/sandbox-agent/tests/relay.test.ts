@@ -72,11 +72,11 @@ test("a request that needs approval is a wait, and a remembered approval can be 
   await writing;
   expect(await readFile(join(device.root, "b.txt"), "utf8")).toBe("approved");
   await write("c.txt");
-  const { remembered, devices } = await client.relay.status();
-  expect(remembered).toMatchObject([{ operation: "file.write", clientId: "laptop" }]);
+  const { rememberedApprovals, devices } = await client.relay.status();
+  expect(rememberedApprovals).toMatchObject([{ operation: "file.write", clientId: "laptop" }]);
   expect(devices.map(({ clientId }) => clientId)).toEqual(["laptop"]);
-  await client.relay.forgetApproval(remembered[0]?.id ?? "");
-  expect((await client.relay.status()).remembered).toEqual([]);
+  await client.relay.forgetApproval(rememberedApprovals[0]?.id ?? "");
+  expect((await client.relay.status()).rememberedApprovals).toEqual([]);
   const refused = write("d.txt").catch((error: unknown) => error);
   await until(() => inbox.items.filter(({ type }) => type === "opened").length === 2);
   const second = inbox.items.findLast(({ type }) => type === "opened");
@@ -104,7 +104,9 @@ test("a streamed request yields frames and then the result", async () => {
   expect((failure as RelayRequestError).relay).toMatchObject({ code: "not_found" });
   const watch = environments.stream(key, "file.watch", { root_id: "main", path: "" });
   const changes = new Reading(watch);
-  await until(async () => (await client.relay.status()).environments.some(({ pending }) => pending > 0));
+  await until(async () =>
+    (await client.relay.status()).environments.some(({ pendingRequests }) => pendingRequests > 0),
+  );
   await environments.request(key, "file.write", { root_id: "main", path: "new.txt", content: "new" });
   await changes.until((part) => JSON.stringify(part).includes("new.txt"));
   await environments.remove(environment.id);

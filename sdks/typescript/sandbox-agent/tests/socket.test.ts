@@ -17,7 +17,7 @@ class Flood extends EventTarget {
       for (let piece = after + 1; piece <= PIECES; piece += 1) {
         this.#say(new TextEncoder().encode(String(piece)).buffer);
       }
-      this.#say(JSON.stringify({ type: "exited", at: "2026-01-01T00:00:00Z", code: 0, signal: null }));
+      this.#say(JSON.stringify({ type: "exited", exitedAt: "2026-01-01T00:00:00Z", code: 0, signal: null }));
     });
   }
 

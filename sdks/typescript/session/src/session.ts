@@ -32,7 +32,7 @@ export function reduceSession(state: SessionSnapshot, timed: TimedEvent): Sessio
   if ("snapshot" in event) return event.snapshot;
   const next = applyEvent(dropEarlyMessages(withMessages(state, event)), event, time);
   const { waits, inputs } = next;
-  const counts = { waits: waits.length, queued: inputs.length };
+  const counts = { openWaits: waits.length, queuedInputs: inputs.length };
   return { ...next, seq, session: { ...next.session, ...counts, newestSeq: seq, updatedAt: time } };
 }
 

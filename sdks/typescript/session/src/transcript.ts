@@ -12,7 +12,7 @@ function applyMessage(messages: readonly Message[], update: Message): readonly M
   const known = messages[index];
   if (known !== undefined) return messages.with(index, mergeMessage(known, update));
   // An update of a message that was trimmed from the state must not append it at the end.
-  return update.earlier ? messages : [...messages, update];
+  return update.olderThanSnapshot ? messages : [...messages, update];
 }
 
 function mergeMessage(known: Message, update: Message): Message {

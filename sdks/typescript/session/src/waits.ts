@@ -1,17 +1,17 @@
 import type { SessionSnapshot, Wait, WaitRequest } from "./types.js";
 
 /** Adds an open wait, in place of an earlier one with the same id. */
-export function openWait(state: SessionSnapshot, ask: WaitRequest, time: string): SessionSnapshot {
-  const { id, turnId } = "permission" in ask ? ask.permission : ask.question;
+export function openWait(state: SessionSnapshot, request: WaitRequest, time: string): SessionSnapshot {
+  const { id, turnId } = "permission" in request ? request.permission : request.question;
   const wait: Wait = {
     id,
     sessionId: state.session.id,
     turnId,
-    ask,
+    request,
     openedAt: time,
     expiresAt: null,
-    default: "reject",
-    settled: null,
+    defaultAnswer: "reject",
+    settlement: null,
   };
   return { ...state, waits: [...withoutWait(state.waits, id), wait] };
 }

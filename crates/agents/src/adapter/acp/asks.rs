@@ -61,7 +61,7 @@ impl Asks {
             kind: tool_kind(call["kind"].as_str().unwrap_or_default()),
             reason: None,
             input: call["rawInput"].clone(),
-            always: always.map(|option| text(&option["name"])).collect(),
+            always_allows: always.map(|option| text(&option["name"])).collect(),
             title,
         });
         self.0.insert(id.to_string(), Ask::Permission { options });
@@ -152,8 +152,8 @@ fn approval(question: String) -> QuestionItem {
         question,
         header: Some("Plan".into()),
         options: vec![choice(APPROVE), choice(REJECT)],
-        multiple: false,
-        custom: true,
+        allows_multiple: false,
+        allows_custom: true,
     }
 }
 
@@ -209,8 +209,8 @@ fn fields(properties: &Map<String, Value>) -> Vec<(Field, QuestionItem)> {
                         description: description.clone(),
                     })
                     .collect(),
-                multiple,
-                custom: free.is_some() || values.is_empty(),
+                allows_multiple: multiple,
+                allows_custom: free.is_some() || values.is_empty(),
             };
             let values = values.into_iter().map(|(label, value, _)| (label, value)).collect();
             (Field { name: name.clone(), values, multiple, free }, item)

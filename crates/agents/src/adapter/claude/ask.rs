@@ -86,7 +86,7 @@ impl Ask {
             title: tools::title(&self.input).unwrap_or_else(|| self.tool.clone()),
             reason: self.reason.clone(),
             input: self.input.clone(),
-            always: self.lasting(planning).iter().flat_map(described).collect(),
+            always_allows: self.lasting(planning).iter().flat_map(described).collect(),
         })
     }
 
@@ -175,8 +175,8 @@ fn approval() -> QuestionItem {
         question: "Do you approve this plan?".into(),
         header: Some("Plan".into()),
         options: vec![choice(APPROVE), choice(REJECT)],
-        multiple: false,
-        custom: true,
+        allows_multiple: false,
+        allows_custom: true,
     }
 }
 
@@ -190,8 +190,8 @@ fn question(item: &Value) -> QuestionItem {
         question: owned(item, "question").unwrap_or_default(),
         header: owned(item, "header"),
         options: list(item, "options").iter().map(choice).collect(),
-        multiple: item.get("multiSelect").and_then(Value::as_bool).unwrap_or(false),
-        custom: true,
+        allows_multiple: item.get("multiSelect").and_then(Value::as_bool).unwrap_or(false),
+        allows_custom: true,
     }
 }
 

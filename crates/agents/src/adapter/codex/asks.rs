@@ -94,7 +94,7 @@ pub(super) fn read(
                 title: rights.to_string(),
                 reason: reason(params),
                 input: json!({ "permissions": rights, "cwd": params["cwd"] }),
-                always: vec![rights.to_string()],
+                always_allows: vec![rights.to_string()],
             };
             Ok((Kind::Rights { rights }, Asking::Permission(ask)))
         }
@@ -129,7 +129,7 @@ fn command(call: &str, params: &Value) -> PermissionAsk {
         title: network.map_or_else(|| command.clone(), str::to_owned),
         reason: reason(params),
         input: json!({ "command": params["command"], "cwd": params["cwd"] }),
-        always: vec![network.map_or(command, str::to_owned)],
+        always_allows: vec![network.map_or(command, str::to_owned)],
     }
 }
 
@@ -144,7 +144,7 @@ fn change(call: &str, params: &Value, items: &Items) -> PermissionAsk {
         kind: files::kind(changes),
         title: files::title(changes),
         reason: reason(params),
-        always: root.map_or(paths, |root| vec![root.to_owned()]),
+        always_allows: root.map_or(paths, |root| vec![root.to_owned()]),
         input,
     }
 }
@@ -157,13 +157,13 @@ fn questions(asked: &Value) -> (Vec<String>, Vec<QuestionItem>) {
             Some(QuestionOption { label: text(&option["label"])?, description: text(&option["description"]) })
         };
         let options: Vec<_> = options.filter_map(choice).collect();
-        let custom = question["isOther"] == true || options.is_empty();
+        let allows_custom = question["isOther"] == true || options.is_empty();
         let item = QuestionItem {
             question: text(&question["question"]).unwrap_or_default(),
             header: text(&question["header"]),
             options,
-            multiple: false,
-            custom,
+            allows_multiple: false,
+            allows_custom,
         };
         (text(&question["id"]).unwrap_or_default(), item)
     };
@@ -201,7 +201,7 @@ fn elicited(params: &Value, items: &mut Items, out: &mut Out) -> Result<(Kind, A
             title: message.to_owned(),
             reason: params["url"].as_str().or_else(|| meta["tool_description"].as_str()).map(str::to_owned),
             input: meta["tool_params"].clone(),
-            always: if lasting { vec![tool.clone()] } else { Vec::new() },
+            always_allows: if lasting { vec![tool.clone()] } else { Vec::new() },
             tool,
             kind: ToolKind::Mcp,
         })

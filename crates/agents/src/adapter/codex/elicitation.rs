@@ -54,8 +54,8 @@ impl Form {
                 question: format!("{message}\n{about}"),
                 header: Some(title.to_owned()),
                 options: field.choices.iter().map(choice).collect(),
-                multiple: field.schema["type"] == "array",
-                custom: field.choices.is_empty(),
+                allows_multiple: field.schema["type"] == "array",
+                allows_custom: field.choices.is_empty(),
             }
         };
         self.0.iter().map(question).collect()

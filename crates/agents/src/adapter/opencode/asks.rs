@@ -75,7 +75,7 @@ impl Opencode {
             title: title(&input, &patterns),
             reason: reason(permission, &patterns),
             input: input.into(),
-            always: always.clone(),
+            always_allows: always.clone(),
         });
         let ask = Ask::Permission { permission: permission.to_owned(), always };
         self.asks.open.insert(key.to_owned(), ask);
@@ -126,8 +126,8 @@ impl Opencode {
             question: "Approve the plan?".into(),
             header: Some("Plan".into()),
             options: vec![choice(APPROVE, "Start implementing"), choice(REJECT, "Continue planning")],
-            multiple: false,
-            custom: true,
+            allows_multiple: false,
+            allows_custom: true,
         }];
         out.facts.push(Fact::Asked { key: key.to_owned(), asking: Asking::Question(ask) });
     }
@@ -229,9 +229,9 @@ fn item(said: &Value) -> QuestionItem {
         question: text(&said["question"]).unwrap_or_default(),
         header: text(&said["header"]),
         options: said["options"].as_array().into_iter().flatten().map(choice).collect(),
-        multiple: said["multiple"] == true,
+        allows_multiple: said["multiple"] == true,
         // Any other text is an answer unless it says otherwise.
-        custom: said["custom"] != false,
+        allows_custom: said["custom"] != false,
     }
 }
 

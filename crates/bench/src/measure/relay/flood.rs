@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use protocol::relay::Json;
+use protocol::relay::RawJson;
 use relay::Ask;
 use serde_json::{Value, json};
 
@@ -35,16 +35,16 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let device = Device::connect(lab, &lender).await?;
     let runtime = lender.runtime(&lender.door("laptop").await?).await?;
     // The first command and the first requests load code and start threads, which must not count as growth.
-    runtime.ask("shell.start", &Json::from_value(&json!({ "command": "true" }))).await.map_err(failed)?;
+    runtime.ask("shell.start", &RawJson::from_value(&json!({ "command": "true" }))).await.map_err(failed)?;
     others(&runtime, LOOK_EVERY).await?;
     let pids = [("hub", lender.pid()), ("device", device.pid())];
     pids.into_iter().for_each(|(_, pid)| proc::forget_peak(pid));
     let line = format!("yes what nobody reads | head -c {}", lab.size(OUTPUT_BYTES, OUTPUT_BYTES / 10));
     // No client reads the output of this command, so backpressure must stop it.
     let unread =
-        runtime.peer.request(Ask::new("shell.start", Json::from_value(&json!({ "command": line })))).await;
+        runtime.peer.request(Ask::new("shell.start", RawJson::from_value(&json!({ "command": line })))).await;
     // This command runs in the background: the device keeps a bounded part of its output and lets it run to its end.
-    let kept = Json::from_value(&json!({ "command": line, "background": true }));
+    let kept = RawJson::from_value(&json!({ "command": line, "background": true }));
     let kept: Value =
         runtime.ask("shell.start", &kept).await.map_err(failed)?.read().map_err(io::Error::other)?;
     let mut times = Vec::new();
@@ -67,7 +67,7 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 
 /// Sends small requests one after the other and returns the latency of each.
 async fn others(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
-    let params = Json::from_value(&json!({ "root_id": "main", "path": "." }));
+    let params = RawJson::from_value(&json!({ "root_id": "main", "path": "." }));
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         let started = Instant::now();
@@ -78,7 +78,7 @@ async fn others(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
 }
 
 async fn is_running(runtime: &End, command: &Value) -> io::Result<bool> {
-    let status = runtime.ask("shell.status", &Json::from_value(&json!({ "command_id": command }))).await;
+    let status = runtime.ask("shell.status", &RawJson::from_value(&json!({ "command_id": command }))).await;
     let status: Value = status.map_err(failed)?.read().map_err(io::Error::other)?;
     Ok(status["state"] == "running")
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use protocol::relay::Json;
+use protocol::relay::RawJson;
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -81,7 +81,7 @@ struct Asked {
 
 /// Sends a request to one device at each interval `every`, from `first` until `end`.
 async fn ask(runtime: End, (first, end): (Instant, Instant), every: Duration) -> Asked {
-    let params = Json::from_value(&json!({ "root_id": "main", "path": "a.txt" }));
+    let params = RawJson::from_value(&json!({ "root_id": "main", "path": "a.txt" }));
     let mut asked = Asked { times: Vec::new(), errors: 0 };
     let mut due = first;
     while due < end {

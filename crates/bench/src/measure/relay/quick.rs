@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::{SinkExt, StreamExt, stream};
-use protocol::relay::Json;
+use protocol::relay::RawJson;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio_tungstenite::tungstenite::{Bytes, Message, protocol::WebSocketConfig};
@@ -88,7 +88,7 @@ async fn read(runtime: &End, bytes: u64) -> io::Result<Duration> {
         let params = json!({
             "root_id": "main", "path": "large", "encoding": "binary", "offset": offset, "length": PIECE_BYTES,
         });
-        let read = runtime.ask("file.read", &Json::from_value(&params)).await.map_err(failed)?;
+        let read = runtime.ask("file.read", &RawJson::from_value(&params)).await.map_err(failed)?;
         Ok::<_, io::Error>(read.bytes().len() as u64)
     });
     let mut pieces = pieces.buffered(PIECES);
@@ -130,7 +130,7 @@ async fn echoed(socket: &mut Ws, bytes: u64) -> io::Result<Duration> {
 
 /// Sends `file.stat` requests one after the other and returns the latency of each.
 async fn stats(runtime: &End, count: usize) -> io::Result<Vec<Duration>> {
-    let params = Json::from_value(&json!({ "root_id": "main", "path": "large" }));
+    let params = RawJson::from_value(&json!({ "root_id": "main", "path": "large" }));
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         let started = Instant::now();

@@ -25,7 +25,7 @@ pub(super) async fn print_page(
         }
         let page = answer.read()?;
         if page.gap.is_some() {
-            output.talk("[gap: the daemon no longer has the output between these lines]");
+            output.print_note("[gap: the daemon no longer has the output between these lines]");
         }
         page.items.iter().try_for_each(show)?;
         match page.next_cursor {
@@ -54,7 +54,7 @@ pub(super) async fn follow(
             }
             LogEventKind::Output(entry) => show(entry)?,
             LogEventKind::Gap => {
-                output.talk("[gap: the daemon no longer has the output between these lines]")
+                output.print_note("[gap: the daemon no longer has the output between these lines]")
             }
             LogEventKind::Exited | LogEventKind::Other(_) => {}
         }

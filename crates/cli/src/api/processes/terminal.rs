@@ -33,7 +33,7 @@ pub(super) async fn attach(
 ) -> CommandResult {
     let attached = io::stdin().is_terminal();
     if attached {
-        output.talk("attached: press Ctrl-] to detach and leave the process running");
+        output.print_note("attached: press Ctrl-] to detach and leave the process running");
     }
     let raw = RawMode::enter().map_err(|error| local("change the terminal", error))?;
     let mut resized = signal(SignalKind::window_change())?;

@@ -43,7 +43,7 @@ pub(super) async fn follow(
             RecordEvent::Record(_, json) if output.json => output.line(&json)?,
             RecordEvent::Record(record, _) => output.line(&view::record(&record))?,
             RecordEvent::Gap(_) => {
-                output.talk("[gap: the daemon no longer has the events between these lines]")
+                output.print_note("[gap: the daemon no longer has the events between these lines]")
             }
             RecordEvent::Other(..) => {}
         }

@@ -19,8 +19,8 @@ pub(crate) fn list(list: SessionList) -> String {
             session.id.to_string(),
             session.agent.to_string(),
             name(&session.state),
-            session.queued.to_string(),
-            session.waits.to_string(),
+            session.queued_inputs.to_string(),
+            session.open_waits.to_string(),
             session.newest_seq.to_string(),
             time(Some(session.updated_at)),
             or_dash(session.title),
@@ -43,8 +43,8 @@ pub(super) fn session_card(session: &Session) -> String {
         ("directory", session.directory.clone()),
         ("state", name(&session.state)),
         ("turn", or_dash(session.turn_id)),
-        ("queued", session.queued.to_string()),
-        ("waits", session.waits.to_string()),
+        ("queued", session.queued_inputs.to_string()),
+        ("waits", session.open_waits.to_string()),
         ("tokens", format!("{} in, {} out", usage.input_tokens + usage.cached_tokens, usage.output_tokens)),
         ("cost", or_dash(usage.cost_usd.map(|cost| format!("${cost:.4}")))),
         ("error", or_dash(session.error.as_ref().map(agent_error))),
@@ -85,7 +85,7 @@ pub(super) fn snapshot(snapshot: &SessionSnapshot) -> String {
         snapshot
             .waits
             .iter()
-            .map(|wait| format!("open wait: {} {}", wait.id, plain(&summarize_ask(&wait.ask)))),
+            .map(|wait| format!("open wait: {} {}", wait.id, plain(&summarize_request(&wait.request)))),
     );
     lines.extend(
         snapshot.inputs.iter().map(|input| format!("queued: {} {}", input.id, truncate(&input.message))),
@@ -152,8 +152,8 @@ fn content(content: &PartContent) -> String {
 }
 
 /// The question or permission request on one line.
-pub(crate) fn summarize_ask(ask: &WaitRequest) -> String {
-    match ask {
+pub(crate) fn summarize_request(request: &WaitRequest) -> String {
+    match request {
         WaitRequest::Permission(permission) => format!("{}: {}", permission.tool, permission.title),
         WaitRequest::Question(request) => question(request),
     }

@@ -9,7 +9,7 @@ use crate::{
         diff::diff_lines,
         screen::{ChatScreen, TextStyle},
     },
-    exit::Outcome,
+    exit::CommandResult,
 };
 
 /// How many lines of a tool's output are shown.
@@ -35,7 +35,7 @@ struct ToolCallView {
 
 impl ToolCallsView {
     /// Shows a new or changed call.
-    pub(super) fn update_call(&mut self, call: &ToolCall, screen: &mut ChatScreen) -> Outcome {
+    pub(super) fn update_call(&mut self, call: &ToolCall, screen: &mut ChatScreen) -> CommandResult {
         let view = self.0.entry(call.call_id.clone()).or_default();
         let title = call.title.as_deref().filter(|title| !title.is_empty() && *title != call.name);
         let title = title.map_or_else(|| call.name.clone(), |title| format!("{}: {title}", call.name));
@@ -49,7 +49,7 @@ impl ToolCallsView {
     }
 
     /// Shows the result of a call, once the call has ended.
-    pub(super) fn update_result(&mut self, result: &ToolResult, screen: &mut ChatScreen) -> Outcome {
+    pub(super) fn update_result(&mut self, result: &ToolResult, screen: &mut ChatScreen) -> CommandResult {
         let view = self.0.entry(result.call_id.clone()).or_default();
         view.output.clone_from(&result.output);
         view.diffs.clone_from(&result.diffs);
@@ -58,7 +58,7 @@ impl ToolCallsView {
     }
 
     /// Shows results whose call has no recorded end, and forgets the calls of this turn.
-    pub(super) fn end_turn(&mut self, screen: &mut ChatScreen) -> Outcome {
+    pub(super) fn end_turn(&mut self, screen: &mut ChatScreen) -> CommandResult {
         for (_, mut call) in std::mem::take(&mut self.0) {
             if !call.result_shown && call.has_result {
                 call.show_result(screen)?;
@@ -69,13 +69,13 @@ impl ToolCallsView {
 }
 
 impl ToolCallView {
-    fn show_if_ended(&mut self, screen: &mut ChatScreen) -> Outcome {
+    fn show_if_ended(&mut self, screen: &mut ChatScreen) -> CommandResult {
         let failed = matches!(self.status, Some(ToolStatus::Failed | ToolStatus::Cancelled));
         let ended = failed || (self.status == Some(ToolStatus::Completed) && self.has_result);
         if self.result_shown || !ended { Ok(()) } else { self.show_result(screen) }
     }
 
-    fn show_result(&mut self, screen: &mut ChatScreen) -> Outcome {
+    fn show_result(&mut self, screen: &mut ChatScreen) -> CommandResult {
         self.result_shown = true;
         for diff in &self.diffs {
             screen.line(TextStyle::Bold, &format!("  {}", diff.path))?;

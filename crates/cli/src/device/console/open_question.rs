@@ -67,7 +67,7 @@ impl OpenQuestion {
 #[cfg(test)]
 mod tests {
     use device::{Answer, Prompt};
-    use protocol::relay::{Json, Request};
+    use protocol::relay::{RawJson, Request};
 
     use super::{super::terminal_prompt::prompt, *};
 
@@ -79,7 +79,7 @@ mod tests {
     #[tokio::test]
     async fn a_line_typed_before_the_question_was_readable_is_not_an_answer() {
         let (terminal, mut questions) = prompt();
-        let request = Request { id: "1".into(), method: "x".into(), params: Json::empty(), context: None };
+        let request = Request { id: "1".into(), method: "x".into(), params: RawJson::empty(), context: None };
         let asking = terminal.ask(device::Question { request: &request, subject: None, agreement: None });
         let answering = async {
             let before = typed();

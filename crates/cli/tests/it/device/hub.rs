@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use protocol::relay::{EventFrame, Family, Hello, Json, RelayError, Request};
+use protocol::relay::{EventFrame, Family, Hello, RawJson, RelayError, Request};
 use relay::{Ask, Handler, Limits, Lost, Peer, Refused, Reply, Side, Socket};
 use serde_json::{Map, Value, json};
 use testkit::within;
@@ -97,7 +97,7 @@ impl Connected {
         params: Value,
     ) -> Result<Value, RelayError> {
         let context = serde_json::from_value(json!({ "session_id": session, "run_id": "r-1" })).unwrap();
-        let call = self.peer.request(Ask::new(method, Json::from_value(&params)).context(context)).await;
+        let call = self.peer.request(Ask::new(method, RawJson::from_value(&params)).context(context)).await;
         within(secs(20), call.outcome()).await.map(|result| result.read().unwrap())
     }
 
@@ -176,8 +176,8 @@ impl Handler for Shared {
         Ok(accepted.as_object().unwrap().clone())
     }
 
-    async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Ok(Json::empty())
+    async fn request(&self, _: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
+        Ok(RawJson::empty())
     }
 
     fn event(&self, event: EventFrame) {

@@ -50,7 +50,7 @@ async fn the_owner_is_asked_in_the_terminal() {
 async fn what_was_typed_for_one_question_is_no_answer_to_the_next() {
     let mut hub = StandIn::start().await;
     let (mut terminal, connected) = Terminal::open(&mut hub, &["--ask", "writes=always_ask"]).await;
-    let ask = relay::Ask::new("file.write", protocol::relay::Json::from_value(&write("a.txt")));
+    let ask = relay::Ask::new("file.write", protocol::relay::RawJson::from_value(&write("a.txt")));
     let call = connected.peer.request(ask).await;
     terminal.sees(ONCE).await;
     terminal.type_text("y").await;

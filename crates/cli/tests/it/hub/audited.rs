@@ -64,14 +64,14 @@ async fn everything_that_is_done_leaves_an_entry() {
     let told: Vec<Value> = before
         .iter()
         .map(|entry| {
-            for known in ["at", "durationMs", "method"] {
+            for known in ["receivedAt", "durationMs", "method"] {
                 assert!(!entry[known].is_null(), "{entry}");
             }
             assert_eq!(entry["peer"], "127.0.0.1");
             assert_eq!(entry["user"].is_null(), entry["token"].is_null());
             json!([
                 entry["user"],
-                entry["verb"],
+                entry["action"],
                 entry["runtime"],
                 entry["worker"],
                 entry["path"],
@@ -124,11 +124,11 @@ async fn names_that_are_not_ours_leave_an_entry() {
     }
     let told = entries(&hub).await.split_off(before);
     assert_eq!(told.len(), asked.len(), "{told:?}");
-    for (entry, (_, method, path, verb, runtime)) in told.iter().zip(asked) {
+    for (entry, (_, method, path, action, runtime)) in told.iter().zip(asked) {
         // It is not looked at what token they have.
         let expected = json!({
-            "at": entry["at"], "user": null, "token": null, "peer": "127.0.0.1",
-            "verb": verb, "runtime": runtime, "worker": entry["worker"], "method": method.as_str(),
+            "receivedAt": entry["receivedAt"], "user": null, "token": null, "peer": "127.0.0.1",
+            "action": action, "runtime": runtime, "worker": entry["worker"], "method": method.as_str(),
             "path": path, "status": 403, "durationMs": entry["durationMs"],
         });
         assert_eq!(*entry, expected);
@@ -162,7 +162,7 @@ async fn who_leaves_early_leaves_an_entry() {
         socket = within(secs(20), asked) => socket,
     };
     within(secs(20), async {
-        while entries(&hub).await.last().is_none_or(|entry| entry["verb"] != "sessions.cancel") {
+        while entries(&hub).await.last().is_none_or(|entry| entry["action"] != "sessions.cancel") {
             // Nobody announces it, and a token may ask only so often.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -30,7 +30,7 @@ async fn a_forged_author_has_no_effect() {
         };
         assert!(forged(&path, body).await.unwrap().status().is_success());
         let settled = listener.until("settled").await;
-        assert_eq!(settled["wait"]["settled"]["author"], "ada");
+        assert_eq!(settled["wait"]["settlement"]["author"], "ada");
     }
     let told = serde_json::to_string(&events(&daemon, "s").await).unwrap();
     assert!(told.contains(r#""author":"ada""#) && !told.contains("mallory"), "{told}");

@@ -27,7 +27,7 @@ async fn two_people_share_an_inbox() {
     let owner = Person::owner(&hub);
     let mut listeners = [owner.listen().await, ada.listen().await];
     for listener in &mut listeners {
-        let empty = json!({ "type": "snapshot", "waits": [], "unavailable": [] });
+        let empty = json!({ "type": "snapshot", "waits": [], "unavailableRuntimes": [] });
         assert_eq!(listener.next().await, empty);
     }
     let mut opened = Vec::new();
@@ -40,7 +40,7 @@ async fn two_people_share_an_inbox() {
         opened.push(event["wait"].clone());
     }
     let inbox = ada.get("/api/waits").await;
-    assert_eq!(inbox, json!({ "items": opened, "unavailable": [], "nextCursor": null }));
+    assert_eq!(inbox, json!({ "items": opened, "unavailableRuntimes": [], "nextCursor": null }));
     let places: Vec<_> = opened.iter().map(|wait| (&wait["runtimeId"], &wait["sessionId"])).collect();
     assert_eq!(
         places,
@@ -65,7 +65,7 @@ async fn two_people_share_an_inbox() {
         for listener in &mut listeners {
             let settled = listener.until("settled").await;
             assert_eq!(settled["wait"]["id"], asked["id"]);
-            let how = &settled["wait"]["settled"];
+            let how = &settled["wait"]["settlement"];
             assert_eq!((&how["author"], &how["outcome"]), (&json!(winner), &json!({ "permission": "once" })));
         }
     }
@@ -88,18 +88,24 @@ async fn a_runtime_that_is_away_is_named() {
     send(&daemon, "s", "/permission").await;
     let mut listener = owner.listen().await;
     let first = listener.next().await;
-    assert_eq!(first["unavailable"], json!(["down", "silent"]));
+    assert_eq!(first["unavailableRuntimes"], json!(["down", "silent"]));
     let asked = match first["waits"].as_array().unwrap().first() {
         Some(wait) => wait.clone(),
         None => listener.until("opened").await["wait"].clone(),
     };
     let inbox = within(secs(20), owner.get("/api/waits")).await;
-    assert_eq!((&inbox["items"], &inbox["unavailable"]), (&json!([asked]), &json!(["down", "silent"])));
+    assert_eq!(
+        (&inbox["items"], &inbox["unavailableRuntimes"]),
+        (&json!([asked]), &json!(["down", "silent"]))
+    );
     wire.set_down(true);
     let gone = listener.until("unavailable").await;
     assert_eq!(gone, json!({ "type": "unavailable", "runtimeId": "wired" }));
     let inbox = owner.get("/api/waits").await;
-    assert_eq!((&inbox["items"], &inbox["unavailable"]), (&json!([]), &json!(["down", "silent", "wired"])));
+    assert_eq!(
+        (&inbox["items"], &inbox["unavailableRuntimes"]),
+        (&json!([]), &json!(["down", "silent", "wired"]))
+    );
     let refused = owner
         .post(&format!("/api/waits/wired/{}", asked["id"].as_str().unwrap()), &json!({ "answer": "reject" }))
         .await;
@@ -202,7 +208,7 @@ async fn the_inbox_on_the_command_line() {
     for (wait, by) in waits.iter().zip(["owner", "owner", "ada"]) {
         let settled = listener.until("settled").await;
         assert_eq!(
-            (&settled["wait"]["id"], &settled["wait"]["settled"]["author"]),
+            (&settled["wait"]["id"], &settled["wait"]["settlement"]["author"]),
             (&json!(wait), &json!(by))
         );
     }
@@ -231,7 +237,7 @@ async fn the_inbox_has_what_somebody_sees() {
     assert_eq!(hers.next().await, json!({ "type": "opened", "wait": opened[1] }));
     assert_eq!(ada.get("/api/waits").await["items"], json!([opened[1]]));
     // Who manages the hub has no part in a workspace by that.
-    let eve = Person::new(&hub, "eve", &somebody(&hub, "eve", json!({ "admin": true })).await);
+    let eve = Person::new(&hub, "eve", &somebody(&hub, "eve", json!({ "isAdmin": true })).await);
     assert_eq!(eve.get("/api/waits").await["items"], json!([]));
     assert_eq!(eve.listen().await.next().await["waits"], json!([]));
     let reject = json!({ "answer": "reject" });
@@ -245,7 +251,10 @@ async fn the_inbox_has_what_somebody_sees() {
         (json!({ "lab": "viewer" }), &opened[..1]),
     ] {
         answer(hub.request(Method::PUT, "/api/users/ada").json(&json!({ "roles": roles }))).await;
-        assert_eq!(hers.next().await, json!({ "type": "snapshot", "waits": seen, "unavailable": [] }));
+        assert_eq!(
+            hers.next().await,
+            json!({ "type": "snapshot", "waits": seen, "unavailableRuntimes": [] })
+        );
     }
     answer(hub.request(Method::DELETE, &format!("/api/tokens/{id}"))).await;
     hers.ends().await;

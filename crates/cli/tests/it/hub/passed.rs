@@ -160,7 +160,7 @@ pub(super) async fn check_inbox(owner: &Person, runtime: &str) {
     let answer = owner.request(Method::POST, &path).header("tombolo-author", "mallory").json(&reject);
     assert_eq!(answer.send().await.unwrap().status(), 200);
     let settled = listener.until("settled").await["wait"].clone();
-    assert_eq!((&settled["id"], &settled["settled"]["author"]), (&asked["id"], &json!(owner.name)));
+    assert_eq!((&settled["id"], &settled["settlement"]["author"]), (&asked["id"], &json!(owner.name)));
     assert_eq!(owner.get("/api/waits").await["items"], json!([]));
     let again = problem(owner.post(&path, &reject).await).await;
     check_problem(&again, 409, "urn:problem:wait-settled");

@@ -8,7 +8,7 @@ use crate::{check_problem, problem};
 async fn somebody_always_manages_the_hub() {
     let hub = Hub::start(TOMBOLO);
     let (_, who) = answer(hub.request(Method::GET, "/api/whoami")).await;
-    assert_eq!((&who["user"]["name"], &who["user"]["admin"]), (&json!("owner"), &json!(true)));
+    assert_eq!((&who["user"]["name"], &who["user"]["isAdmin"]), (&json!("owner"), &json!(true)));
     assert_eq!((&who["user"]["defaultRole"], &who["token"]["scope"]), (&json!("owner"), &Value::Null));
     let less = json!({ "everywhere": "owner" });
     for request in [
@@ -17,7 +17,7 @@ async fn somebody_always_manages_the_hub() {
     ] {
         check_problem(&problem(request.send().await.unwrap()).await, 409, "urn:problem:last-admin");
     }
-    let second = somebody(&hub, "second", json!({ "admin": true })).await;
+    let second = somebody(&hub, "second", json!({ "isAdmin": true })).await;
     assert_eq!(answer(hub.request(Method::PUT, "/api/users/owner").json(&less)).await.0, 200);
     assert_eq!(answer(hub.request(Method::GET, "/api/users")).await.0, 403, "at once");
     assert_eq!(answer(hub.request_as(&second, Method::DELETE, "/api/users/owner")).await.0, 204);
@@ -36,7 +36,7 @@ async fn the_rest_have_what_is_theirs() {
         hub.request_as(&ana, Method::GET, "/api/users"),
         hub.request_as(&ana, Method::GET, "/api/users/ana"),
         hub.request_as(&ana, Method::POST, "/api/users").json(&json!({ "name": "bob" })),
-        hub.request_as(&ana, Method::PUT, "/api/users/ana").json(&json!({ "admin": true })),
+        hub.request_as(&ana, Method::PUT, "/api/users/ana").json(&json!({ "isAdmin": true })),
         hub.request_as(&ana, Method::DELETE, "/api/users/owner"),
         hub.request_as(&ana, Method::POST, "/api/runtimes").json(&add),
         hub.request_as(&ana, Method::DELETE, "/api/runtimes/x"),

@@ -189,7 +189,7 @@ async fn what_waits_is_shown_in_part() {
     send(&daemon, "s", "/permission").await;
     let [owners, adas] = &mut listeners;
     let (whole, part) = (owners.until("opened").await, adas.until("opened").await);
-    let input = |told: &Value| told["ask"]["permission"]["input"].to_string();
+    let input = |told: &Value| told["request"]["permission"]["input"].to_string();
     assert!(input(&whole["wait"]).contains("build"), "{whole}");
     assert!(input(&part["wait"]).contains("***") && !part.to_string().contains("build"), "{part}");
     assert_eq!(whole["wait"]["id"], part["wait"]["id"]);

@@ -14,7 +14,7 @@ async fn output_is_followed_to_the_end() {
     input(&daemon, &id, "", b"\n").await;
     let first = within(secs(20), events.next_of("output")).await;
     let data: Value = serde_json::from_str(&first.data).unwrap();
-    let expected = json!({ "seq": 1, "stream": "stdout", "at": data["at"], "text": "out\n" });
+    let expected = json!({ "seq": 1, "stream": "stdout", "loggedAt": data["loggedAt"], "text": "out\n" });
     assert_eq!((first.id, data), (Some(1), expected));
     input(&daemon, &id, "", b"\n").await;
     let second = within(secs(20), events.next_of("output")).await;

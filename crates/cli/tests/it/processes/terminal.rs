@@ -68,7 +68,10 @@ async fn a_new_size_is_seen_by_the_process() {
     viewer.types(b"\n").await;
     viewer.shows(b"30 90\r\n").await;
     let exited = viewer.text().await;
-    assert_eq!(exited, json!({ "type": "exited", "code": 0, "signal": null, "at": exited["at"] }));
+    assert_eq!(
+        exited,
+        json!({ "type": "exited", "code": 0, "signal": null, "exitedAt": exited["exitedAt"] })
+    );
     assert_eq!(viewer.closed().await, Some(1000));
     assert_eq!(ended(&daemon, &id).await["terminal"], json!({ "columns": 90, "rows": 30 }));
 }

@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 use protocol::{
     EnvironmentId,
-    relay::{Code, DeviceCapabilities, EventFrame, Hello, Json, PROTOCOL, RelayError, Request},
+    relay::{DeviceCapabilities, EventFrame, Hello, PROTOCOL, RawJson, RelayError, RelayErrorCode, Request},
 };
 use relay::{Ask, Handler, Limits, Lost, Peer, Refused, Reply, Side, Socket};
 use reqwest::Method;
@@ -132,10 +132,10 @@ impl Stage {
                 ended += 1;
                 if let Err(error) = outcome.unwrap() {
                     let codes = [
-                        Code::Timeout,
-                        Code::RelayDisconnected,
-                        Code::CapabilityUnavailable,
-                        Code::Cancelled,
+                        RelayErrorCode::Timeout,
+                        RelayErrorCode::RelayDisconnected,
+                        RelayErrorCode::CapabilityUnavailable,
+                        RelayErrorCode::Cancelled,
                     ];
                     assert!(codes.contains(&error.code), "{fault:?}: {error:?}");
                 }
@@ -207,7 +207,7 @@ fn ask(number: usize, nap: u32) -> Ask {
         2 => ("file.write", json!({ "root_id": "main", "path": format!("{number}.txt"), "content": "new" })),
         _ => ("shell.start", json!({ "command": format!("sleep {nap}") })),
     };
-    Ask::new(method, Json::from_value(&params))
+    Ask::new(method, RawJson::from_value(&params))
 }
 
 /// A runtime that uses the device over a WebSocket.
@@ -250,8 +250,8 @@ impl Handler for Nobody {
         Err(Refused("nobody comes here".into()))
     }
 
-    async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Err(RelayError::new(Code::InvalidRequest, "a runtime is not asked"))
+    async fn request(&self, _: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
+        Err(RelayError::new(RelayErrorCode::InvalidRequest, "a runtime is not asked"))
     }
 
     fn event(&self, _: EventFrame) {}

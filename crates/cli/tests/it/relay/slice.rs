@@ -1,7 +1,7 @@
 //! The first slice of the relay from end to end, but for artifacts: a real hub, a real device, and frames in between.
 
 use futures_util::StreamExt;
-use protocol::relay::{Json, RelayContext, StreamFrame};
+use protocol::relay::{RawJson, RelayContext, StreamFrame};
 use relay::{Ask, Call, Part};
 use serde_json::{Value, json};
 use testkit::{Hub, within, within_blocking};
@@ -19,7 +19,7 @@ async fn begin(runtime: &Runtime, call: &str, method: &str, params: Value) -> Ca
         tool_call_id: Some(call.into()),
         ..RelayContext::default()
     };
-    runtime.peer.request(Ask::new(method, Json::from_value(&params)).context(context)).await
+    runtime.peer.request(Ask::new(method, RawJson::from_value(&params)).context(context)).await
 }
 
 /// The same to its end.
@@ -67,11 +67,11 @@ async fn the_first_slice_works_from_end_to_end() {
     let mut call = begin(&runtime, "4", "shell.start", json!({ "command": line })).await;
     let status: Value = streamed(&mut call).await.data.read().unwrap();
     let out = streamed(&mut call).await;
-    assert_eq!((out.event.as_str(), out.data), ("stdout", Json::from_value(&"out\n")));
+    assert_eq!((out.event.as_str(), out.data), ("stdout", RawJson::from_value(&"out\n")));
     let input = json!({ "command_id": status["command_id"], "data": "go on\n" });
     done(&runtime, "5", "shell.input", input).await;
     let err = streamed(&mut call).await;
-    assert_eq!((err.event.as_str(), err.data), ("stderr", Json::from_value(&"err\n")));
+    assert_eq!((err.event.as_str(), err.data), ("stderr", RawJson::from_value(&"err\n")));
     within_blocking(secs(20), || commands(nap) > 0);
     drop(call);
     within_blocking(secs(20), || commands(nap) == 0);

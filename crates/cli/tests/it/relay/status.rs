@@ -1,6 +1,6 @@
 //! What an operator is shown.
 
-use protocol::relay::Json;
+use protocol::relay::RawJson;
 use relay::Ask;
 use serde_json::json;
 use testkit::{Hub, within_blocking};
@@ -16,7 +16,7 @@ async fn one_command_shows_the_whole_state() {
     hub.add("box", "http://127.0.0.1:9", None).await;
     let _lent = lend(&hub, "allow");
     let runtime = Runtime::connect(&hub, &environment(&hub)).await;
-    let ask = |method: &str, params| runtime.peer.request(Ask::new(method, Json::from_value(&params)));
+    let ask = |method: &str, params| runtime.peer.request(Ask::new(method, RawJson::from_value(&params)));
     let missing = ask("file.read", json!({ "root_id": "main", "path": "missing" })).await;
     missing.outcome().await.unwrap_err();
     let _sleeps = ask("shell.start", json!({ "command": "sleep 1000" })).await;

@@ -49,7 +49,7 @@ async fn what_waited_is_delivered_after_a_restart() {
     daemon.killed_and_restarted();
     // The first who asks is told so.
     let session = get(&daemon, &path("s", "")).await;
-    assert!(session["queued"] == 1 || session["turnId"] == queued["turnId"], "{session}");
+    assert!(session["queuedInputs"] == 1 || session["turnId"] == queued["turnId"], "{session}");
     let mut followed = Followed::new(&daemon, "s", 0).await;
     let mut records = followed.until("turnEnded").await;
     records.extend(followed.until("turnEnded").await);

@@ -54,7 +54,7 @@ async fn what_waits_is_followed_and_answered() {
         let answered = daemon.post(&format!("/v1/waits/{wait}"), &body).await;
         assert_eq!(answered.status(), 200);
         let settled: Value = answered.json().await.unwrap();
-        let how = &settled["settled"];
+        let how = &settled["settlement"];
         assert_eq!((&how["author"], &how["outcome"]), (&json!("ada"), &outcome));
         for listener in [&mut early, &mut late] {
             assert_eq!(listener.next().await, json!({ "type": "settled", "wait": settled }));
@@ -91,7 +91,7 @@ async fn what_is_no_answer_is_told() {
     daemon.delete(&path("s", "")).await;
     let settled = listener.next().await;
     assert_eq!((&settled["type"], &settled["wait"]["id"]), (&json!("settled"), &json!(wait)));
-    assert_eq!(settled["wait"]["settled"]["author"], Value::Null);
+    assert_eq!(settled["wait"]["settlement"]["author"], Value::Null);
 }
 
 /// Whoever comes while much is asked misses nothing and is told nothing twice.

@@ -32,7 +32,7 @@ async fn what_waits_can_be_changed_and_taken_back() {
     let input = |at: usize| path("s", &format!("/inputs/{}", sent[at]));
     assert_eq!(daemon.put(&input(0), &json!({ "message": "ONE", "author": "ada" })).await.status(), 204);
     assert_eq!(daemon.delete(&input(1)).await.status(), 204);
-    assert_eq!(get(&daemon, &path("s", "")).await["queued"], 2);
+    assert_eq!(get(&daemon, &path("s", "")).await["queuedInputs"], 2);
     daemon.post_text(&path("s", "/cancel"), "").await;
     let mut records = followed.until("turnEnded").await;
     for _ in 0..2 {

@@ -119,7 +119,7 @@ async fn calm(daemon: &Daemon, id: &str) {
     within(secs(30), async {
         loop {
             let session = get(daemon, &path(id, "")).await;
-            if session["turnId"].is_null() && session["queued"] == 0 {
+            if session["turnId"].is_null() && session["queuedInputs"] == 0 {
                 return;
             }
             daemon.post_text(&path(id, "/cancel"), "").await;

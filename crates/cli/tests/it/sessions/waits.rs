@@ -28,7 +28,7 @@ async fn a_permission_is_given_once_always_or_not() {
             (&permission["kind"], &permission["input"]),
             (&json!("delete"), &json!({ "path": "build" }))
         );
-        assert_eq!(permission["always"], json!(["Always remove"]));
+        assert_eq!(permission["alwaysAllows"], json!(["Always remove"]));
         assert_eq!(followed.next_of("status").await["state"], "waiting");
         let body = json!({ "reply": reply, "author": "ada" });
         assert_eq!(answer(&daemon, "s", id(&permission), "permission", &body).await.status(), 204);
@@ -58,7 +58,7 @@ async fn a_question_is_answered_or_rejected() {
         .collect();
     assert_eq!(labels, ["Red", "Green"]);
     assert_eq!(
-        (&question["questions"][0]["custom"], &question["questions"][1]["multiple"]),
+        (&question["questions"][0]["allowsCustom"], &question["questions"][1]["allowsMultiple"]),
         (&json!(true), &json!(true))
     );
     for wrong in [json!([]), json!([["Red"]]), json!([["Red", "Green"], []]), json!([["Red"], ["Roof"]])] {
@@ -136,8 +136,8 @@ async fn all_that_waits_is_in_one_list() {
     let waits = get(&daemon, "/v1/waits").await;
     let [one, two] = waits["items"].as_array().unwrap().as_slice() else { panic!("{waits}") };
     assert_eq!((&one["sessionId"], &one["id"]), (&json!("first"), &permission["id"]));
-    assert_eq!((&one["ask"]["permission"], &two["ask"]["question"]), (&permission, &question));
-    assert_eq!((&one["default"], &one["settled"]), (&json!("reject"), &Value::Null));
+    assert_eq!((&one["request"]["permission"], &two["request"]["question"]), (&permission, &question));
+    assert_eq!((&one["defaultAnswer"], &one["settlement"]), (&json!("reject"), &Value::Null));
     assert!(one["openedAt"].is_string() && one["expiresAt"].is_string(), "{one}");
     assert_eq!(get(&daemon, &path("first", "")).await["state"], "waiting");
     daemon.delete(&path("first", "")).await;

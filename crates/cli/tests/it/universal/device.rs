@@ -133,7 +133,7 @@ impl Lent {
 
 /// Whether it is the hub that asks, before a command runs on the device; agents ask too.
 fn is_of_the_device(wait: &Value) -> bool {
-    wait["ask"]["permission"]["tool"] == "shell.start"
+    wait["request"]["permission"]["tool"] == "shell.start"
 }
 
 /// relay-90, relay-116, relay-140, relay-152, relay-154: a real agent reads and edits a file and runs a command on a device that is in another place.
@@ -170,7 +170,7 @@ async fn uses_a_device(agent: &'static Agent, asks_before: &[&str]) {
     };
     assert_eq!(wait["sessionId"], "a");
     let own = asked.iter().filter(|wait| !is_of_the_device(wait));
-    let own: Vec<_> = own.map(|wait| wait["ask"]["permission"]["tool"].as_str().unwrap()).collect();
+    let own: Vec<_> = own.map(|wait| wait["request"]["permission"]["tool"].as_str().unwrap()).collect();
     let as_wanted = own.iter().zip(asks_before).all(|(tool, wanted)| tool.ends_with(wanted));
     assert!(own.len() == asks_before.len() && as_wanted, "{own:?}");
     // Who edits a file reads it before.

@@ -79,7 +79,8 @@ async fn show_output<S: AsyncRead + AsyncWrite + Unpin>(
         let message = match sender.ping_until(events.next()).await.ok()? {
             Some(LogItem::Event(_, ProcessEvent::Output(output))) => Message::Binary(output.bytes()),
             Some(LogItem::Event(_, ProcessEvent::Exited(exit))) => {
-                let exited = TerminalEvent::Exited { code: exit.code, signal: exit.signal, at: exit.at };
+                let exited =
+                    TerminalEvent::Exited { code: exit.code, signal: exit.signal, exited_at: exit.exited_at };
                 sender.send(text(&exited)).await.ok()?;
                 return Some(closing(CloseCode::Normal, "the process has ended"));
             }

@@ -2,7 +2,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use protocol::relay::{
-    Code, Json, RelayError,
+    RawJson, RelayError, RelayErrorCode,
     file::{FileContent, ReadEncoding, StatFile},
     method::FileStat,
 };
@@ -20,7 +20,7 @@ pub(super) async fn ask(world: &World, method: &str, path: &str, more: Value) ->
     world.lent.ask_any(method, params).await
 }
 
-pub(super) fn refused(outcome: Result<Value, RelayError>, code: Code, reason: &str) {
+pub(super) fn refused(outcome: Result<Value, RelayError>, code: RelayErrorCode, reason: &str) {
     let error = outcome.expect_err("it is refused");
     assert_eq!((error.code, error.details["reason"].as_str()), (code, Some(reason)), "{error:?}");
 }
@@ -64,7 +64,7 @@ async fn bytes_are_read_in_a_binary_message() {
     world.put("empty", "");
     let read = async |path: &str, offset: u64, length: Option<u64>| {
         let params = json!({ "root_id": "main", "path": path, "encoding": "binary", "offset": offset, "length": length });
-        let call = world.lent.call("file.read", Json::from_value(&params), None).await;
+        let call = world.lent.call("file.read", RawJson::from_value(&params), None).await;
         let result = within(SOON, call.outcome()).await.unwrap();
         let FileContent { content, encoding, size_bytes, eof } = result.read().unwrap();
         assert_eq!((content.as_str(), encoding), ("", ReadEncoding::Binary));
@@ -93,12 +93,12 @@ async fn text_ends_with_a_whole_character_or_is_refused() {
     for more in
         [json!({ "offset": 1, "length": 1 }), json!({ "offset": 2 }), json!({ "offset": 3, "length": 2 })]
     {
-        refused(ask(&world, "file.read", "a", more).await, Code::InvalidRequest, "not_utf8");
+        refused(ask(&world, "file.read", "a", more).await, RelayErrorCode::InvalidRequest, "not_utf8");
     }
     world.put("latin1", [b'a', 0xe9, b'b']);
     world.put("truncated", [b'a', 0xc3]);
     for name in ["latin1", "truncated"] {
-        refused(ask(&world, "file.read", name, json!({})).await, Code::InvalidRequest, "not_utf8");
+        refused(ask(&world, "file.read", name, json!({})).await, RelayErrorCode::InvalidRequest, "not_utf8");
     }
 }
 
@@ -139,7 +139,7 @@ async fn files_are_written_and_told_of_by_size_and_hash() {
     let written = ask(&world, "file.write", "bytes", more).await.unwrap();
     assert_eq!(written, json!({ "size_bytes": 3, "sha256": sha256([0xff, 0, 1]) }));
     let more = json!({ "content": "?", "encoding": "base64" });
-    refused(ask(&world, "file.write", "bytes", more).await, Code::InvalidRequest, "not_base64");
+    refused(ask(&world, "file.write", "bytes", more).await, RelayErrorCode::InvalidRequest, "not_base64");
     assert_eq!(std::fs::read(world.main("bytes")).unwrap(), [0xff, 0, 1]);
 
     let appended = json!({ "content": "!", "append": true });
@@ -147,10 +147,14 @@ async fn files_are_written_and_told_of_by_size_and_hash() {
     assert_eq!(written, json!({ "size_bytes": 9, "sha256": sha256("größer!") }));
     ask(&world, "file.write", "log", appended).await.unwrap();
     assert_eq!((world.get("a"), world.get("log")), ("größer!".into(), "!".into()));
-    refused(ask(&world, "file.write", "no/a", json!({ "content": "" })).await, Code::NotFound, "not_found");
+    refused(
+        ask(&world, "file.write", "no/a", json!({ "content": "" })).await,
+        RelayErrorCode::NotFound,
+        "not_found",
+    );
     refused(
         ask(&world, "file.write", "", json!({ "content": "" })).await,
-        Code::InvalidRequest,
+        RelayErrorCode::InvalidRequest,
         "is_a_directory",
     );
     let left: Vec<_> =
@@ -167,18 +171,18 @@ async fn a_file_is_written_only_if_it_is_as_expected() {
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         ask(&world, "file.write", "a", params).await
     };
-    refused(write(json!({ "create": "existing" })).await, Code::NotFound, "not_found");
+    refused(write(json!({ "create": "existing" })).await, RelayErrorCode::NotFound, "not_found");
     let missing = json!({ "if_match": { "sha256": sha256("") } });
-    refused(write(missing).await, Code::InvalidRequest, "conflict");
+    refused(write(missing).await, RelayErrorCode::InvalidRequest, "conflict");
     assert!(!world.main("a").exists());
     write(json!({ "create": "new" })).await.unwrap();
-    refused(write(json!({ "create": "new" })).await, Code::InvalidRequest, "conflict");
+    refused(write(json!({ "create": "new" })).await, RelayErrorCode::InvalidRequest, "conflict");
     write(json!({ "create": "existing" })).await.unwrap();
     write(json!({ "create": "always" })).await.unwrap();
 
     refused(
         write(json!({ "if_match": { "sha256": sha256("old") } })).await,
-        Code::InvalidRequest,
+        RelayErrorCode::InvalidRequest,
         "conflict",
     );
     write(json!({ "if_match": { "sha256": sha256("new") }, "content": "newer" })).await.unwrap();
@@ -186,10 +190,10 @@ async fn a_file_is_written_only_if_it_is_as_expected() {
     let stamp = json!({ "mtime": stat["mtime"], "size_bytes": stat["size_bytes"] });
     let mut other = stamp.clone();
     other["size_bytes"] = json!(6);
-    refused(write(json!({ "if_match": other })).await, Code::InvalidRequest, "conflict");
+    refused(write(json!({ "if_match": other })).await, RelayErrorCode::InvalidRequest, "conflict");
     write(json!({ "if_match": stamp, "append": true })).await.unwrap();
     assert_eq!(world.get("a"), "newernew");
-    refused(write(json!({ "if_match": stamp })).await, Code::InvalidRequest, "conflict");
+    refused(write(json!({ "if_match": stamp })).await, RelayErrorCode::InvalidRequest, "conflict");
     assert_eq!(world.get("a"), "newernew");
 }
 
@@ -267,9 +271,9 @@ async fn what_is_appended_is_told_of_by_size_and_hash() {
     std::io::Read::read_to_string(&mut open, &mut seen).unwrap();
     assert_eq!(seen, "newer.");
     let new = json!({ "content": "x", "append": true, "create": "new" });
-    refused(ask(&world, "file.write", "a", new).await, Code::InvalidRequest, "conflict");
+    refused(ask(&world, "file.write", "a", new).await, RelayErrorCode::InvalidRequest, "conflict");
     let existing = json!({ "content": "x", "append": true, "create": "existing" });
-    refused(ask(&world, "file.write", "none", existing).await, Code::NotFound, "not_found");
+    refused(ask(&world, "file.write", "none", existing).await, RelayErrorCode::NotFound, "not_found");
 }
 
 /// relay-67
@@ -299,10 +303,14 @@ async fn what_is_there_is_described() {
     let stat = world.lent.ask::<FileStat>(&asked).await.unwrap();
     assert_eq!((stat.size_bytes, stat.mode & 0o600), (3, 0o600));
     for path in ["no", "dir/a/below"] {
-        refused(ask(&world, "file.stat", path, json!({})).await, Code::NotFound, "not_found");
-        refused(ask(&world, "file.read", path, json!({})).await, Code::NotFound, "not_found");
+        refused(ask(&world, "file.stat", path, json!({})).await, RelayErrorCode::NotFound, "not_found");
+        refused(ask(&world, "file.read", path, json!({})).await, RelayErrorCode::NotFound, "not_found");
     }
-    refused(ask(&world, "file.read", "dir", json!({})).await, Code::InvalidRequest, "is_a_directory");
+    refused(
+        ask(&world, "file.read", "dir", json!({})).await,
+        RelayErrorCode::InvalidRequest,
+        "is_a_directory",
+    );
 }
 
 /// relay-67, relay-72
@@ -311,23 +319,23 @@ async fn directories_are_made_and_deleted() {
     let world = World::new().await;
     let mkdir = async |path, parents| ask(&world, "file.mkdir", path, json!({ "parents": parents })).await;
     assert_eq!(mkdir("a", false).await.unwrap(), json!({ "created": true }));
-    refused(mkdir("a", false).await, Code::InvalidRequest, "exists");
-    refused(mkdir("b/c", false).await, Code::NotFound, "not_found");
+    refused(mkdir("a", false).await, RelayErrorCode::InvalidRequest, "exists");
+    refused(mkdir("b/c", false).await, RelayErrorCode::NotFound, "not_found");
     assert_eq!(mkdir("b/c", true).await.unwrap(), json!({ "created": true }));
     assert_eq!(mkdir("b/c", true).await.unwrap(), json!({ "created": false }));
     world.put("b/c/file", "x");
-    refused(mkdir("b/c/file/d", true).await, Code::InvalidRequest, "not_a_directory");
+    refused(mkdir("b/c/file/d", true).await, RelayErrorCode::InvalidRequest, "not_a_directory");
 
     let delete =
         async |path, recursive| ask(&world, "file.delete", path, json!({ "recursive": recursive })).await;
-    refused(delete("b", false).await, Code::InvalidRequest, "not_empty");
+    refused(delete("b", false).await, RelayErrorCode::InvalidRequest, "not_empty");
     assert_eq!(delete("b/c/file", false).await.unwrap(), json!({ "deleted": true }));
     assert_eq!(delete("b/c/file", false).await.unwrap(), json!({ "deleted": false }));
     assert_eq!(delete("b", true).await.unwrap(), json!({ "deleted": true }));
     assert!(!world.main("b").exists());
     world.put("kept", "x");
     for path in ["", ".", "a/..", "./"] {
-        refused(delete(path, true).await, Code::PermissionDenied, "root");
+        refused(delete(path, true).await, RelayErrorCode::PermissionDenied, "root");
     }
     assert_eq!(world.get("kept"), "x");
     std::os::unix::fs::symlink("kept", world.main("link")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::relay::{Code, Json};
+use protocol::relay::{RawJson, RelayErrorCode};
 use relay::Call;
 use serde_json::json;
 use testkit::within;
@@ -30,7 +30,7 @@ fn left(world: &World) -> usize {
 /// Begins to delete it, and returns when some of it is gone.
 async fn begun(world: &World) -> Call {
     let params = json!({ "root_id": "main", "path": "tree", "recursive": true });
-    let call = world.lent.call("file.delete", Json::from_value(&params), None).await;
+    let call = world.lent.call("file.delete", RawJson::from_value(&params), None).await;
     within(SOON, async {
         while left(world) == ENTRIES {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -70,7 +70,7 @@ async fn a_deletion_ends_with_the_device() {
     let kept = left(&world);
     assert!(kept > 0 && since.elapsed() < PROMPT, "{kept} are left after {:?}", since.elapsed());
     let error = within(SOON, call.outcome()).await.unwrap_err();
-    assert_eq!(error.code, Code::Cancelled);
+    assert_eq!(error.code, RelayErrorCode::Cancelled);
     assert_eq!(left(&world), kept);
 }
 

@@ -14,7 +14,7 @@ use proptest::{
     sample::select,
     test_runner::{Config, TestRunner},
 };
-use protocol::relay::{Code, Json, RelayPath};
+use protocol::relay::{RawJson, RelayErrorCode, RelayPath};
 use relay::Part;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use testkit::within;
@@ -32,11 +32,11 @@ const TRIES: usize = 100_000;
 const AT_ONCE: usize = 8;
 
 /// All that a request gives, frames and outcome, as text.
-async fn all_of(world: &World, method: &str, path: &str) -> (String, Option<Code>) {
+async fn all_of(world: &World, method: &str, path: &str) -> (String, Option<RelayErrorCode>) {
     let mut params = more(method);
     params["root_id"] = "main".into();
     params["path"] = path.into();
-    let mut call = world.lent.call(method, Json::from_value(&params), None).await;
+    let mut call = world.lent.call(method, RawJson::from_value(&params), None).await;
     let mut text = String::new();
     loop {
         match within(SOON, call.next()).await.unwrap() {
@@ -134,14 +134,14 @@ fn no_path_leads_out() {
         let is_out = naive(&main, &path).is_some_and(|at| !at.starts_with(&main));
         escaped.fetch_add(usize::from(is_out), Relaxed);
         let must_be = match &normal {
-            None => Some(Code::InvalidRequest),
-            Some(None) => Some(Code::PermissionDenied),
+            None => Some(RelayErrorCode::InvalidRequest),
+            Some(None) => Some(RelayErrorCode::PermissionDenied),
             // A link is deleted itself.
             Some(Some(path)) if method == "file.delete" => {
                 let parent = Path::new(path.as_str()).parent().and_then(Path::to_str).unwrap_or_default();
-                leads_out(&parent.parse().unwrap()).then_some(Code::PermissionDenied)
+                leads_out(&parent.parse().unwrap()).then_some(RelayErrorCode::PermissionDenied)
             }
-            Some(Some(path)) => leads_out(path).then_some(Code::PermissionDenied),
+            Some(Some(path)) => leads_out(path).then_some(RelayErrorCode::PermissionDenied),
         };
         let (text, code) = runtime.block_on(all_of(&world, method, &path));
         prop_assert!(!text.contains("secret"), "{method} {path}: {text}");
@@ -236,7 +236,7 @@ async fn a_link_that_is_swapped_in_during_a_call_never_leads_out() {
             let content = text.contains("\"content\":\"secret\"") || text.contains("\"text\":\"secret\"");
             assert!(!content, "{method} {path}: {text}");
             tried.fetch_add(1, Relaxed);
-            refused.fetch_add(usize::from(code == Some(Code::PermissionDenied)), Relaxed);
+            refused.fetch_add(usize::from(code == Some(RelayErrorCode::PermissionDenied)), Relaxed);
         };
         futures_util::stream::iter(0..TRIES).for_each_concurrent(AT_ONCE, attempt).await;
     };

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use protocol::relay::{Code, RequestLimits, RootMode};
+use protocol::relay::{RelayErrorCode, RequestLimits, RootMode};
 use rustix::fs::{CWD, Mode as Bits, mkfifoat};
 use serde_json::{Value, json};
 
@@ -40,11 +40,14 @@ async fn a_path_that_is_none_is_an_invalid_request() {
     for path in ["/etc/passwd", "/", "a\0b", "a\\b", "..\\outside", "C:", "c:/x", "a/D:x"] {
         for (method, _) in METHODS {
             let error = ask(&world, method, path, more(method)).await.unwrap_err();
-            assert_eq!(error.code, Code::InvalidRequest, "{method} {path:?}: {error}");
+            assert_eq!(error.code, RelayErrorCode::InvalidRequest, "{method} {path:?}: {error}");
         }
     }
     let long = "a/".repeat(2100);
-    assert_eq!(ask(&world, "file.stat", &long, json!({})).await.unwrap_err().code, Code::InvalidRequest);
+    assert_eq!(
+        ask(&world, "file.stat", &long, json!({})).await.unwrap_err().code,
+        RelayErrorCode::InvalidRequest
+    );
 }
 
 /// relay-132, relay-163: links that lead out, in every way.
@@ -78,14 +81,22 @@ async fn what_leads_out_is_refused_as_such() {
         ["..", "../outside/secret", "dir/../../outside/secret", "no/../../outside", "../main/dir", "a/../.."]
     {
         for (method, _) in METHODS {
-            refused(ask(&world, method, path, more(method)).await, Code::PermissionDenied, "outside");
+            refused(
+                ask(&world, method, path, more(method)).await,
+                RelayErrorCode::PermissionDenied,
+                "outside",
+            );
         }
     }
     let through =
         ["out/secret", "up/outside/secret", "slash/etc/passwd", "through/secret", "docs/a", "out//./secret"];
     for path in through {
         for (method, _) in METHODS {
-            refused(ask(&world, method, path, more(method)).await, Code::PermissionDenied, "outside");
+            refused(
+                ask(&world, method, path, more(method)).await,
+                RelayErrorCode::PermissionDenied,
+                "outside",
+            );
         }
     }
     let links = [
@@ -104,7 +115,11 @@ async fn what_leads_out_is_refused_as_such() {
         for (method, _) in METHODS {
             // A link is deleted itself.
             if method != "file.delete" {
-                refused(ask(&world, method, path, more(method)).await, Code::PermissionDenied, "outside");
+                refused(
+                    ask(&world, method, path, more(method)).await,
+                    RelayErrorCode::PermissionDenied,
+                    "outside",
+                );
             }
         }
     }
@@ -112,7 +127,7 @@ async fn what_leads_out_is_refused_as_such() {
         for (method, _) in METHODS {
             if (method, path) != ("file.delete", "loop") {
                 let error = ask(&world, method, path, more(method)).await.unwrap_err();
-                assert_eq!(error.code, Code::PermissionDenied, "{method} {path}: {error}");
+                assert_eq!(error.code, RelayErrorCode::PermissionDenied, "{method} {path}: {error}");
             }
         }
     }
@@ -132,7 +147,7 @@ async fn a_link_that_stands_for_a_handle_is_not_followed() {
             params["root_id"] = "proc".into();
             params["path"] = path.into();
             let error = lent.ask_any(method, params).await.unwrap_err();
-            assert_eq!(error.code, Code::PermissionDenied, "{method} {path}: {error}");
+            assert_eq!(error.code, RelayErrorCode::PermissionDenied, "{method} {path}: {error}");
         }
     }
 }
@@ -152,7 +167,11 @@ async fn nothing_is_changed_in_a_root_that_can_only_be_read() {
             params["path"] = "a".into();
             params["append"] = append.into();
             if changes {
-                refused(world.lent.ask_any(method, params).await, Code::PermissionDenied, "read_only");
+                refused(
+                    world.lent.ask_any(method, params).await,
+                    RelayErrorCode::PermissionDenied,
+                    "read_only",
+                );
             }
         }
     }
@@ -174,25 +193,25 @@ async fn terms_restrict_roots_and_modes() {
     };
     let nothing = terms(&[]);
     let error = world.lent.ask_under(nothing, "file.read", read("main")).await.unwrap_err();
-    assert_eq!(error.code, Code::PermissionDenied);
+    assert_eq!(error.code, RelayErrorCode::PermissionDenied);
     let only_read = terms(&[("main", RootMode::Ro)]);
     world.lent.ask_under(only_read.clone(), "file.read", read("main")).await.unwrap();
     refused(
         world.lent.ask_under(only_read.clone(), "file.write", write("main")).await,
-        Code::PermissionDenied,
+        RelayErrorCode::PermissionDenied,
         "read_only",
     );
     let error = world.lent.ask_under(only_read, "file.read", read("docs")).await.unwrap_err();
-    assert_eq!(error.code, Code::PermissionDenied);
+    assert_eq!(error.code, RelayErrorCode::PermissionDenied);
     let generous = terms(&[("main", RootMode::Rw), ("docs", RootMode::Rw), ("unknown", RootMode::Rw)]);
     world.lent.ask_under(generous.clone(), "file.write", write("main")).await.unwrap();
     refused(
         world.lent.ask_under(generous.clone(), "file.write", write("docs")).await,
-        Code::PermissionDenied,
+        RelayErrorCode::PermissionDenied,
         "read_only",
     );
     let error = world.lent.ask_under(generous, "file.read", read("unknown")).await.unwrap_err();
-    assert_eq!(error.code, Code::PermissionDenied);
+    assert_eq!(error.code, RelayErrorCode::PermissionDenied);
 }
 
 /// relay-134
@@ -204,10 +223,18 @@ async fn what_is_neither_file_nor_directory_is_refused() {
     symlink("pipe", world.main("link")).unwrap();
     for path in ["pipe", "socket", "link"] {
         for method in ["file.read", "file.write", "file.search", "file.watch"] {
-            refused(ask(&world, method, path, more(method)).await, Code::PermissionDenied, "special_file");
+            refused(
+                ask(&world, method, path, more(method)).await,
+                RelayErrorCode::PermissionDenied,
+                "special_file",
+            );
         }
         let append = json!({ "content": "x", "append": true });
-        refused(ask(&world, "file.write", path, append).await, Code::PermissionDenied, "special_file");
+        refused(
+            ask(&world, "file.write", path, append).await,
+            RelayErrorCode::PermissionDenied,
+            "special_file",
+        );
     }
     let list = ask(&world, "file.list", "", json!({})).await.unwrap();
     let kinds: Vec<_> = list["entries"].as_array().unwrap().iter().map(|entry| &entry["kind"]).collect();
@@ -218,7 +245,7 @@ async fn what_is_neither_file_nor_directory_is_refused() {
         for path in ["null", "zero"] {
             let mut params = more(method);
             (params["root_id"], params["path"]) = ("dev".into(), path.into());
-            refused(lent.ask_any(method, params).await, Code::PermissionDenied, "special_file");
+            refused(lent.ask_any(method, params).await, RelayErrorCode::PermissionDenied, "special_file");
         }
     }
 }

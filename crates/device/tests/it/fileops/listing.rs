@@ -1,6 +1,6 @@
 //! Listing directories, page by page.
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use serde_json::{Value, json};
 
 use super::{
@@ -26,12 +26,16 @@ async fn a_directory_is_listed_by_name_with_what_is_there() {
     assert!(list["entries"][0]["mtime"].as_str().unwrap().ends_with('Z'));
     assert_eq!(names(&world, "", json!({ "include_hidden": true })).await, [".hidden", "a", "b", "link"]);
     assert_eq!(names(&world, "b", json!({})).await, ["c"]);
-    refused(ask(&world, "file.list", "a", json!({})).await, Code::InvalidRequest, "not_a_directory");
-    refused(ask(&world, "file.list", "no", json!({})).await, Code::NotFound, "not_found");
+    refused(
+        ask(&world, "file.list", "a", json!({})).await,
+        RelayErrorCode::InvalidRequest,
+        "not_a_directory",
+    );
+    refused(ask(&world, "file.list", "no", json!({})).await, RelayErrorCode::NotFound, "not_found");
     for page in ["?", "", "Li4", "YS8uLi9i"] {
         refused(
             ask(&world, "file.list", "", json!({ "page": page })).await,
-            Code::InvalidRequest,
+            RelayErrorCode::InvalidRequest,
             "unknown_page",
         );
     }

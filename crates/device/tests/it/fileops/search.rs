@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use protocol::relay::{Code, Json, RelayError};
+use protocol::relay::{RawJson, RelayError, RelayErrorCode};
 use relay::Part;
 use serde_json::{Value, json};
 use testkit::within;
@@ -18,7 +18,7 @@ use crate::support::SOON;
 async fn search(world: &World, path: &str, more: Value) -> Result<(Vec<Value>, Value), RelayError> {
     let mut params = json!({ "root_id": "main", "path": path });
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let mut call = world.lent.call("file.search", Json::from_value(&params), None).await;
+    let mut call = world.lent.call("file.search", RawJson::from_value(&params), None).await;
     let mut found = Vec::new();
     loop {
         match within(SOON, call.next()).await.unwrap() {
@@ -60,10 +60,18 @@ async fn matches_are_told_with_where_they_are() {
     assert_eq!(places(&world, "", json!({ "pattern": "Needle", "case": "smart" })).await, ["a.txt:2"]);
     assert_eq!(places(&world, "sub", json!({ "pattern": "n" })).await, [""; 0]);
     assert_eq!(places(&world, "sub/b.txt", json!({ "pattern": "abc" })).await, ["sub/b.txt:2"]);
-    refused(ask(&world, "file.search", "no", json!({ "pattern": "x" })).await, Code::NotFound, "not_found");
+    refused(
+        ask(&world, "file.search", "no", json!({ "pattern": "x" })).await,
+        RelayErrorCode::NotFound,
+        "not_found",
+    );
     for pattern in ["(", "a\nb", r"\n", r"(\w{1000}){1000}"] {
         let more = json!({ "pattern": pattern, "regex": true });
-        refused(ask(&world, "file.search", "", more).await, Code::InvalidRequest, "invalid_pattern");
+        refused(
+            ask(&world, "file.search", "", more).await,
+            RelayErrorCode::InvalidRequest,
+            "invalid_pattern",
+        );
     }
 }
 
@@ -140,10 +148,10 @@ async fn globs_say_which_files() {
     for more in [json!({ "include": ["{"] }), json!({ "include": ["!a"] })] {
         let mut params = json!({ "pattern": "needle" });
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        refused(ask(&world, "file.search", "", params).await, Code::InvalidRequest, "invalid_glob");
+        refused(ask(&world, "file.search", "", params).await, RelayErrorCode::InvalidRequest, "invalid_glob");
     }
     let many = json!({ "pattern": "needle", "include": vec!["x"; 65] });
-    refused(ask(&world, "file.search", "", many).await, Code::InvalidRequest, "too_many_globs");
+    refused(ask(&world, "file.search", "", many).await, RelayErrorCode::InvalidRequest, "too_many_globs");
 }
 
 /// relay-73
@@ -199,7 +207,7 @@ async fn a_search_that_is_cancelled_stops_at_once() {
     }
     for (path, pattern) in [("long", "needle"), ("many", "needle"), ("many", "text")] {
         let params = json!({ "root_id": "main", "path": path, "pattern": pattern, "limit": 100_000 });
-        let mut call = world.lent.call("file.search", Json::from_value(&params), None).await;
+        let mut call = world.lent.call("file.search", RawJson::from_value(&params), None).await;
         let first = within(SOON, call.next()).await.unwrap();
         assert!(matches!(first, Part::Stream(_)), "it has ended before anything was told: {first:?}");
         assert_eq!(world.lent.peer.held().calls, 1);

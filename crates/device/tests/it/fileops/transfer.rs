@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use protocol::relay::{Binding, Code, Family, RelayError, RootMode};
+use protocol::relay::{Binding, Family, RelayError, RelayErrorCode, RootMode};
 use relay::{
     Ask, Call, Environment, Peer, Requester,
     environment::{Error, FileOperator, Files},
@@ -49,7 +49,8 @@ fn asked_through(requester: impl Requester + 'static, roots: &[&str]) -> Files {
 }
 
 fn conflicts(outcome: Result<(), Error>) {
-    let Err(Error::File { error: RelayError { code: Code::InvalidRequest, details, .. }, .. }) = outcome
+    let Err(Error::File { error: RelayError { code: RelayErrorCode::InvalidRequest, details, .. }, .. }) =
+        outcome
     else {
         panic!("{outcome:?}")
     };
@@ -103,7 +104,11 @@ async fn a_directory_is_not_moved_into_itself() {
     for to in ["dirlink/new", "sublink/new", "sublink/a/lot/deeper", "dirlink/sub/deep/new"] {
         let moved = within(SOON, files.rename("dir", to)).await.unwrap_err();
         let copied = within(SOON, files.copy("dir", to)).await.unwrap_err();
-        assert_eq!((moved.code(), copied.code()), (Code::InvalidRequest, Code::InvalidRequest), "{to}");
+        assert_eq!(
+            (moved.code(), copied.code()),
+            (RelayErrorCode::InvalidRequest, RelayErrorCode::InvalidRequest),
+            "{to}"
+        );
         assert_eq!(world.get("dir/sub/a"), "a");
         let names = |path| std::fs::read_dir(world.main(path)).unwrap().count();
         assert_eq!((names("dir"), names("dir/sub")), (1, 1), "nothing is made: {to}");
@@ -126,7 +131,7 @@ async fn what_is_lent_twice_is_not_moved_onto_itself() {
     conflicts(within(SOON, files.rename(&format!("{outer}/a"), &format!("{inside}/a"))).await);
     conflicts(within(SOON, files.copy(&format!("{inside}/a"), &format!("{outer}/a"))).await);
     let into_itself = within(SOON, files.rename(outer, &format!("{inside}/new"))).await.unwrap_err();
-    assert_eq!(into_itself.code(), Code::InvalidRequest);
+    assert_eq!(into_itself.code(), RelayErrorCode::InvalidRequest);
     assert_eq!(std::fs::read_to_string(inner.join("a")).unwrap(), "a");
     within(SOON, files.rename(&format!("{outer}/a"), &format!("{inside}/b"))).await.unwrap();
     assert_eq!(std::fs::read_to_string(inner.join("b")).unwrap(), "a");

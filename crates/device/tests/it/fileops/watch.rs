@@ -4,7 +4,7 @@ use std::fs;
 
 use futures_util::StreamExt;
 use protocol::relay::{
-    Code, Json,
+    RawJson, RelayErrorCode,
     file::{ChangeKind, WatchStarted, WatchedChange},
 };
 use relay::{Call, Part};
@@ -17,7 +17,7 @@ use crate::support::SOON;
 /// A watch that is there.
 async fn watch(world: &World, path: &str, recursive: bool) -> Call {
     let params = json!({ "root_id": "main", "path": path, "recursive": recursive });
-    let mut call = world.lent.call("file.watch", Json::from_value(&params), None).await;
+    let mut call = world.lent.call("file.watch", RawJson::from_value(&params), None).await;
     match within(SOON, call.next()).await.unwrap() {
         Part::Stream(frame) if frame.event == "status" => {
             assert!(frame.data.read::<WatchStarted>().unwrap().watch_id.starts_with("watch_"));
@@ -204,7 +204,7 @@ async fn a_watch_ends_when_it_is_cancelled_and_there_are_not_too_many() {
     }
     let params = json!({ "root_id": "main", "path": "" });
     let error = world.lent.ask_any("file.watch", params).await.unwrap_err();
-    assert_eq!((error.code, error.details["reason"].as_str()), (Code::ProviderError, Some("busy")));
+    assert_eq!((error.code, error.details["reason"].as_str()), (RelayErrorCode::ProviderError, Some("busy")));
     drop(calls);
     within(SOON, async {
         while world.lent.peer.held().calls > 0 {

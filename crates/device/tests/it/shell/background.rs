@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use device::shell::Limits;
 use protocol::relay::{
-    Code,
+    RelayErrorCode,
     method::ShellStatus,
     shell::{CommandState, InspectCommand},
 };
@@ -78,7 +78,7 @@ async fn a_command_is_forgotten_after_a_while() {
         }
     })
     .await;
-    assert_eq!((error.code, error.details["reason"].as_str()), (Code::NotFound, Some("unknown")));
+    assert_eq!((error.code, error.details["reason"].as_str()), (RelayErrorCode::NotFound, Some("unknown")));
 }
 
 /// relay-78, relay-83: … and when too many others have ended.
@@ -107,7 +107,7 @@ async fn only_some_run_at_a_time() {
     let first = laptop.background("sleep 60").await;
     laptop.background("sleep 60").await;
     let error = laptop.line("true").await.error();
-    assert_eq!((error.code, error.details["reason"].as_str()), (Code::ProviderError, Some("busy")));
+    assert_eq!((error.code, error.details["reason"].as_str()), (RelayErrorCode::ProviderError, Some("busy")));
     laptop.ask("shell.cancel", json!({ "command_id": first })).await.unwrap();
     within(SOON, async {
         while laptop.line("true").await.outcome.is_err() {

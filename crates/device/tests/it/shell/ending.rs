@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::within;
@@ -42,7 +42,7 @@ async fn cancelling_leaves_nobody() {
         assert!(!somebody_runs(&number), "{kind:?}");
         assert_eq!(cancel.unwrap(), json!({}));
         let error = hear(call).await.error();
-        assert_eq!((error.code, error.details.get("lost")), (Code::Cancelled, None), "{kind:?}");
+        assert_eq!((error.code, error.details.get("lost")), (RelayErrorCode::Cancelled, None), "{kind:?}");
         let status = laptop.status(&id).await.unwrap();
         assert_eq!(status["state"], "killed");
     }
@@ -130,7 +130,7 @@ async fn what_takes_too_long_is_ended() {
         let start = Instant::now();
         let error = laptop.run(json!({ "command": stubborn(&number), "timeout_ms": 300 })).await.error();
         assert!(!somebody_runs(&number), "{kind:?}");
-        assert_eq!((error.code, &error.details["limit"]), (Code::Timeout, &json!(300)), "{kind:?}");
+        assert_eq!((error.code, &error.details["limit"]), (RelayErrorCode::Timeout, &json!(300)), "{kind:?}");
         assert!(start.elapsed() >= Duration::from_millis(300));
     }
 }
@@ -165,7 +165,7 @@ async fn what_has_ended_is_not_there_to_be_cancelled() {
     let laptop = Laptop::new(Kind::Local).await;
     let heard = laptop.line("true").await;
     let cancel = laptop.ask("shell.cancel", json!({ "command_id": heard.id })).await.unwrap_err();
-    assert_eq!((cancel.code, cancel.details["reason"].as_str()), (Code::NotFound, Some("ended")));
+    assert_eq!((cancel.code, cancel.details["reason"].as_str()), (RelayErrorCode::NotFound, Some("ended")));
     let cancel = laptop.ask("shell.cancel", json!({ "command_id": "cmd_unknown" })).await.unwrap_err();
-    assert_eq!((cancel.code, cancel.details["reason"].as_str()), (Code::NotFound, Some("unknown")));
+    assert_eq!((cancel.code, cancel.details["reason"].as_str()), (RelayErrorCode::NotFound, Some("unknown")));
 }

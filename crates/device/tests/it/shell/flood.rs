@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use serde_json::json;
 use testkit::within;
 
@@ -47,7 +47,7 @@ async fn a_flood_that_nobody_reads_waits() {
     .await;
     loop {
         if let Next::Outcome(outcome) = next(&mut call).await {
-            break assert_eq!(outcome.unwrap_err().code, Code::Cancelled);
+            break assert_eq!(outcome.unwrap_err().code, RelayErrorCode::Cancelled);
         }
     }
 }
@@ -66,7 +66,7 @@ async fn a_flood_that_nobody_reads_is_ended_in_time() {
     .await;
     loop {
         if let Next::Outcome(outcome) = next(&mut call).await {
-            break assert_eq!(outcome.unwrap_err().code, Code::Timeout);
+            break assert_eq!(outcome.unwrap_err().code, RelayErrorCode::Timeout);
         }
     }
 }

@@ -6,7 +6,9 @@ use device::{
     Consent, Device, Provider,
     shell::{Config, Runtime, Sandbox, Shell},
 };
-use protocol::relay::{Code, CommandNetwork, DeviceCapabilities, RequestLimits, RootMode, ShellGrant};
+use protocol::relay::{
+    CommandNetwork, DeviceCapabilities, RelayErrorCode, RequestLimits, RootMode, ShellGrant,
+};
 use serde_json::json;
 
 use super::support::{BOTH, Kind, LENDER, Laptop, config, grant, root, roots, terms};
@@ -32,14 +34,14 @@ async fn commands_run_where_they_may() {
             assert_eq!(run(cwd).await.unwrap()["exit_code"], 0, "{kind:?} {cwd}");
         }
         for cwd in ["/workspace/main", "/workspace/main/ab", "/workspace/docs", "/workspace/other", "/etc"] {
-            assert_eq!(run(cwd).await.unwrap_err().code, Code::PermissionDenied, "{kind:?} {cwd}");
+            assert_eq!(run(cwd).await.unwrap_err().code, RelayErrorCode::PermissionDenied, "{kind:?} {cwd}");
         }
         let nowhere = terms(ShellGrant { cwd: Some(Vec::new()), ..granted(kind) });
         let error = laptop.run_under(nowhere, json!({ "command": "true" })).await.error();
-        assert_eq!(error.code, Code::PermissionDenied);
+        assert_eq!(error.code, RelayErrorCode::PermissionDenied);
         assert_eq!(
             laptop.run(json!({ "command": "true", "cwd": "/workspace/main/none" })).await.error().code,
-            Code::NotFound
+            RelayErrorCode::NotFound
         );
     }
 }
@@ -55,7 +57,7 @@ async fn commands_do_not_run_outside_of_their_root() {
         for cwd in ["absolute", "relative", "magic"] {
             let cwd = format!("/workspace/main/{cwd}");
             let error = laptop.run(json!({ "command": "pwd", "cwd": cwd })).await.error();
-            assert_eq!(error.code, Code::PermissionDenied, "{kind:?} {cwd}");
+            assert_eq!(error.code, RelayErrorCode::PermissionDenied, "{kind:?} {cwd}");
             let home = laptop.home.path().to_str().unwrap();
             assert!(laptop.lent.said().iter().all(|frame| !frame.contains(home)), "relay-135");
         }
@@ -73,9 +75,9 @@ async fn commands_see_what_is_granted() {
     let heard = laptop.run_under(only, line.clone()).await;
     assert_eq!((heard.stdout().as_str(), heard.code()), ("main\n", 1));
     let none = RequestLimits { shell: None, ..terms(grant()) };
-    assert_eq!(laptop.run_under(none, line.clone()).await.error().code, Code::PermissionDenied);
+    assert_eq!(laptop.run_under(none, line.clone()).await.error().code, RelayErrorCode::PermissionDenied);
     let no_roots = RequestLimits { roots: Vec::new(), shell: Some(grant()) };
-    assert_eq!(laptop.run_under(no_roots, line).await.error().code, Code::PermissionDenied);
+    assert_eq!(laptop.run_under(no_roots, line).await.error().code, RelayErrorCode::PermissionDenied);
 }
 
 /// relay-136, relay-139: the environment is what both sides name, and nothing else.
@@ -109,9 +111,12 @@ async fn a_command_has_the_variables_that_it_may() {
         assert!(heard.stdout().contains("ASKED=asked"));
         assert!(["GIVEN", "BOTH", "SECRET"].iter().all(|name| !heard.stdout().contains(name)), "{kind:?}");
         let error = laptop.run_under(fewer, params).await.error();
-        assert_eq!((error.code, error.details["variable"].as_str()), (Code::PermissionDenied, Some("BOTH")));
+        assert_eq!(
+            (error.code, error.details["variable"].as_str()),
+            (RelayErrorCode::PermissionDenied, Some("BOTH"))
+        );
         let error = laptop.run(json!({ "command": "env", "env": env(&["SECRET"]) })).await.error();
-        assert_eq!(error.code, Code::PermissionDenied, "its owner does not lend it");
+        assert_eq!(error.code, RelayErrorCode::PermissionDenied, "its owner does not lend it");
     }
 }
 
@@ -163,7 +168,11 @@ async fn a_command_takes_no_longer_than_it_may() {
             [json!({ "command": "sleep 60" }), json!({ "command": "sleep 60", "timeout_ms": 50_000 })]
         {
             let error = laptop.run_under(short.clone(), params).await.error();
-            assert_eq!((error.code, &error.details["limit"]), (Code::Timeout, &json!(200)), "{kind:?}");
+            assert_eq!(
+                (error.code, &error.details["limit"]),
+                (RelayErrorCode::Timeout, &json!(200)),
+                "{kind:?}"
+            );
         }
         let error =
             laptop.run_under(short, json!({ "command": "sleep 60", "timeout_ms": 100 })).await.error();
@@ -171,7 +180,7 @@ async fn a_command_takes_no_longer_than_it_may() {
     }
     let lends = ShellGrant { runtime_max_ms: Some(200), ..config(Kind::Local).lends };
     let laptop = Laptop::with(Config { lends, ..config(Kind::Local) }).await;
-    assert_eq!(laptop.line("sleep 60").await.error().code, Code::Timeout, "its owner says so too");
+    assert_eq!(laptop.line("sleep 60").await.error().code, RelayErrorCode::Timeout, "its owner says so too");
 }
 
 /// relay-49, relay-136: how much a command may write.
@@ -216,7 +225,7 @@ async fn a_shell_without_a_sandbox_says_so() {
     let lent = Lent::connect(Device::new(vec![Box::new(local)], Consent::default())).await;
     let params = json!({ "command": "true" });
     let error = lent.ask_under(terms(grant()), "shell.start", params.clone()).await.unwrap_err();
-    assert_eq!(error.code, Code::PermissionDenied, "the grant wants a sandbox");
+    assert_eq!(error.code, RelayErrorCode::PermissionDenied, "the grant wants a sandbox");
     let any = terms(ShellGrant { unsandboxed: true, ..grant() });
     assert_eq!(lent.ask_under(any.clone(), "shell.start", params.clone()).await.unwrap()["exit_code"], 0);
 
@@ -227,7 +236,7 @@ async fn a_shell_without_a_sandbox_says_so() {
         assert_eq!((broken.runtime(), offered(&broken)), (Runtime::Unavailable, None), "{bwrap}");
         let lent = Lent::connect(Device::new(vec![Box::new(broken)], Consent::default())).await;
         let error = lent.ask_under(any.clone(), "shell.start", params.clone()).await.unwrap_err();
-        assert_eq!(error.code, Code::CapabilityUnavailable);
+        assert_eq!(error.code, RelayErrorCode::CapabilityUnavailable);
     }
     let sandbox = Some(Sandbox::new(Path::new(LENDER)).unwrap().bwrap("/bin/false"));
     let fallen_back = open(Config { sandbox, ..config(Kind::Local) }).await;
@@ -239,11 +248,11 @@ async fn a_shell_without_a_sandbox_says_so() {
 async fn a_shell_without_a_sandbox_does_not_run_where_it_may_only_read() {
     let laptop = Laptop::new(Kind::Local).await;
     let error = laptop.run(json!({ "command": "true", "cwd": "/workspace/docs" })).await.error();
-    assert_eq!(error.code, Code::PermissionDenied);
+    assert_eq!(error.code, RelayErrorCode::PermissionDenied);
     let read_only =
         RequestLimits { roots: vec![root("main", RootMode::Ro)], shell: Some(granted(Kind::Local)) };
     let error = laptop.run_under(read_only, json!({ "command": "true" })).await.error();
-    assert_eq!(error.code, Code::PermissionDenied);
+    assert_eq!(error.code, RelayErrorCode::PermissionDenied);
 }
 
 /// relay-136: the network, as far as both sides allow it.

@@ -7,7 +7,7 @@ use device::{
     Consent, Device, Provider, Visit,
     shell::{Config, Limits, OnDisconnect, Shell},
 };
-use protocol::relay::{Code, DeviceCapabilities, Family, Json, MethodInfo, RelayError, Request};
+use protocol::relay::{DeviceCapabilities, Family, MethodInfo, RawJson, RelayError, RelayErrorCode, Request};
 use relay::Reply;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ async fn commands_are_kept_over_a_connection() {
             assert_eq!(status["output_truncated"], json!(*id == foreground));
         }
         let unknown = laptop.status("cmd_0").await.unwrap_err();
-        assert_eq!(unknown.code, Code::NotFound);
+        assert_eq!(unknown.code, RelayErrorCode::NotFound);
     }
 }
 
@@ -126,7 +126,7 @@ async fn what_is_kept_can_be_cancelled() {
     says(&mut call, "ready").await;
     drop(call);
     nobody_runs(&number).await;
-    let mut call = laptop.lent.call("shell.start", Json::from_value(&params), None).await;
+    let mut call = laptop.lent.call("shell.start", RawJson::from_value(&params), None).await;
     let id = started(&mut call).await;
     says(&mut call, "ready").await;
     let _first = again(&mut laptop, Loss::Closed).await;
@@ -159,7 +159,7 @@ async fn a_command_is_lost_of_which_nobody_knows_the_end() {
     runs(&two).await;
     snatch(&one);
     let error = hear(call).await.error();
-    assert_eq!((error.code, &error.details["lost"]), (Code::ProviderError, &json!(true)));
+    assert_eq!((error.code, &error.details["lost"]), (RelayErrorCode::ProviderError, &json!(true)));
     let _first = again(&mut laptop, Loss::Closed).await;
     snatch(&two);
     for id in [&foreground, kept["command_id"].as_str().unwrap()] {
@@ -216,7 +216,7 @@ impl Provider for Late {
         request: Request,
         reply: &mut Reply,
         visit: &Visit,
-    ) -> Result<Json, RelayError> {
+    ) -> Result<RawJson, RelayError> {
         let answer = self.0.request(row, request, reply, visit).await;
         reply.cancelled().await;
         answer
@@ -232,11 +232,11 @@ async fn what_is_started_by_a_request_that_is_cancelled_ends() {
         let lent = Lent::connect(Device::new(vec![Box::new(Late(shell))], Consent::default())).await;
         let number = unique();
         let params = json!({ "command": format!("sleep {number}"), "background": true });
-        let mut call = lent.call("shell.start", Json::from_value(&params), None).await;
+        let mut call = lent.call("shell.start", RawJson::from_value(&params), None).await;
         started(&mut call).await;
         runs(&number).await;
         call.cancel();
-        assert_eq!(hear(call).await.error().code, Code::Cancelled);
+        assert_eq!(hear(call).await.error().code, RelayErrorCode::Cancelled);
         nobody_runs(&number).await;
     }
 }

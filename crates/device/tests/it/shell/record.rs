@@ -6,7 +6,7 @@ use device::{
 };
 use protocol::{
     device::RunningRequest,
-    relay::{Code, Json},
+    relay::{RawJson, RelayErrorCode},
 };
 use relay::Ask;
 use serde_json::{Value, json};
@@ -123,11 +123,11 @@ async fn a_command_that_is_kept_is_seen_until_its_end() {
 async fn what_cannot_be_asked_is_on_record() {
     let laptop = Laptop::recording(config(Kind::Local)).await;
     for (method, code) in [
-        ("shell.dance", Code::UnknownMethod),
-        ("tool.register", Code::InvalidRequest),
-        ("file.read", Code::CapabilityUnavailable),
+        ("shell.dance", RelayErrorCode::UnknownMethod),
+        ("tool.register", RelayErrorCode::InvalidRequest),
+        ("file.read", RelayErrorCode::CapabilityUnavailable),
     ] {
-        let call = laptop.lent.peer.request(Ask::new(method, Json::empty())).await;
+        let call = laptop.lent.peer.request(Ask::new(method, RawJson::empty())).await;
         let error = within(SOON, call.outcome()).await.unwrap_err();
         assert_eq!(error.code, code, "{method}");
         let last = entries(&laptop).pop().unwrap();

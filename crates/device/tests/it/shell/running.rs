@@ -1,6 +1,6 @@
 //! Commands in the foreground: started, heard, spoken to.
 
-use protocol::relay::{Code, RelayError};
+use protocol::relay::{RelayError, RelayErrorCode};
 use serde_json::{Value, json};
 use testkit::within;
 
@@ -40,11 +40,11 @@ async fn a_program_that_is_not_there_is_told() {
         let error = laptop.run(json!({ "argv": ["no-such-program"] })).await.error();
         assert_eq!(
             (error.code, error.details["reason"].as_str()),
-            (Code::NotFound, Some("program")),
+            (RelayErrorCode::NotFound, Some("program")),
             "{kind:?}"
         );
         let error = laptop.run(json!({ "argv": ["/etc/passwd"] })).await.error();
-        assert_eq!(error.code, Code::PermissionDenied, "{kind:?}");
+        assert_eq!(error.code, RelayErrorCode::PermissionDenied, "{kind:?}");
     }
 }
 
@@ -65,18 +65,18 @@ async fn what_makes_no_sense_is_refused() {
         json!({ "command": "true", "cwd": "/workspace/main/\u{0}" }),
     ];
     for params in wrong {
-        assert_eq!(laptop.run(params.clone()).await.error().code, Code::InvalidRequest, "{params}");
+        assert_eq!(laptop.run(params.clone()).await.error().code, RelayErrorCode::InvalidRequest, "{params}");
     }
     let id = laptop.background("cat").await;
     for signal in [json!("SIGNAL"), json!(0), json!(-1), json!(1000)] {
         let error =
             laptop.ask("shell.signal", json!({ "command_id": id, "signal": signal })).await.unwrap_err();
-        assert_eq!(error.code, Code::InvalidRequest, "{signal}");
+        assert_eq!(error.code, RelayErrorCode::InvalidRequest, "{signal}");
     }
     let resize = laptop.ask("shell.resize", json!({ "command_id": id, "cols": 10, "rows": 10 })).await;
-    assert_eq!(resize.unwrap_err().code, Code::InvalidRequest, "it has no terminal");
+    assert_eq!(resize.unwrap_err().code, RelayErrorCode::InvalidRequest, "it has no terminal");
     let input = json!({ "command_id": id, "data": "&&&", "encoding": "base64" });
-    assert_eq!(laptop.ask("shell.input", input).await.unwrap_err().code, Code::InvalidRequest);
+    assert_eq!(laptop.ask("shell.input", input).await.unwrap_err().code, RelayErrorCode::InvalidRequest);
 }
 
 /// relay-82
@@ -108,7 +108,7 @@ async fn a_command_is_written_to_until_the_end() {
         let refused = laptop.input(&id, "three", false).await.unwrap_err();
         let reason = refused.details["reason"].as_str();
         assert!(
-            refused.code == Code::NotFound && matches!(reason, Some("stdin_closed" | "ended")),
+            refused.code == RelayErrorCode::NotFound && matches!(reason, Some("stdin_closed" | "ended")),
             "{refused:?}"
         );
         let heard = hear(call).await;
@@ -133,7 +133,10 @@ async fn input_that_nobody_can_read_is_told() {
         }
     })
     .await;
-    assert_eq!((refused.code, refused.details["reason"].as_str()), (Code::NotFound, Some("stdin_closed")));
+    assert_eq!(
+        (refused.code, refused.details["reason"].as_str()),
+        (RelayErrorCode::NotFound, Some("stdin_closed"))
+    );
 }
 
 /// relay-80
@@ -208,7 +211,10 @@ async fn signals_reach_the_command() {
         assert_eq!((&ended["exit_code"], &ended["signal"]), (&json!(143), &json!("SIGTERM")), "{kind:?}");
         let refused =
             laptop.ask("shell.signal", json!({ "command_id": id, "signal": "TERM" })).await.unwrap_err();
-        assert_eq!((refused.code, refused.details["reason"].as_str()), (Code::NotFound, Some("ended")));
+        assert_eq!(
+            (refused.code, refused.details["reason"].as_str()),
+            (RelayErrorCode::NotFound, Some("ended"))
+        );
     }
 }
 
@@ -260,17 +266,17 @@ async fn a_command_is_known_to_its_session_only() {
         session_id: session.map(Into::into),
         ..Default::default()
     };
-    let params = protocol::relay::Json::from_value(&json!({ "command": "cat", "background": true }));
+    let params = protocol::relay::RawJson::from_value(&json!({ "command": "cat", "background": true }));
     let outcome = laptop.lent.call("shell.start", params, Some(context(Some("one")))).await.outcome().await;
     let ended: Value = outcome.unwrap().read().unwrap();
-    let ask = protocol::relay::Json::from_value(&json!({ "command_id": ended["command_id"] }));
+    let ask = protocol::relay::RawJson::from_value(&json!({ "command_id": ended["command_id"] }));
     let status = async |session| -> Result<Value, RelayError> {
         let call = laptop.lent.call("shell.status", ask.clone(), Some(context(session))).await;
         call.outcome().await.map(|json| json.read().unwrap())
     };
     assert_eq!(status(Some("one")).await.unwrap()["state"], "running");
-    assert_eq!(status(Some("two")).await.unwrap_err().code, Code::NotFound);
-    assert_eq!(status(None).await.unwrap_err().code, Code::NotFound);
+    assert_eq!(status(Some("two")).await.unwrap_err().code, RelayErrorCode::NotFound);
+    assert_eq!(status(None).await.unwrap_err().code, RelayErrorCode::NotFound);
 }
 
 /// relay-8, relay-48: a message that would be too large becomes several.
@@ -281,7 +287,8 @@ async fn output_fits_in_messages() {
     let shell = super::support::open(home.path(), super::support::config(Kind::Local)).await;
     let device = device::Device::new(vec![Box::new(shell)], device::Consent::default());
     let lent = crate::support::Lent::connect_with(device, limits).await;
-    let params = protocol::relay::Json::from_value(&json!({ "command": "yes '漢\u{1}' | head -c 100000" }));
+    let params =
+        protocol::relay::RawJson::from_value(&json!({ "command": "yes '漢\u{1}' | head -c 100000" }));
     let heard = hear(lent.call("shell.start", params, None).await).await;
     assert_eq!(heard.stdout(), "漢\u{1}\n".repeat(20_000));
 }

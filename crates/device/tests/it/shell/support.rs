@@ -9,8 +9,8 @@ use device::{
 };
 use futures_util::StreamExt;
 use protocol::relay::{
-    ApprovalPolicy, CommandNetwork, Encoding, Json, RelayContext, RelayError, RequestLimits, Root, RootMode,
-    ShellGrant,
+    ApprovalPolicy, CommandNetwork, Encoding, RawJson, RelayContext, RelayError, RequestLimits, Root,
+    RootMode, ShellGrant,
 };
 use relay::{Call, Part};
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ impl Laptop {
     }
 
     pub(crate) async fn start(&self, params: Value) -> Call {
-        self.lent.call("shell.start", Json::from_value(&params), None).await
+        self.lent.call("shell.start", RawJson::from_value(&params), None).await
     }
 
     /// Runs a line to its end.
@@ -135,7 +135,7 @@ impl Laptop {
     /// The same under terms.
     pub(crate) async fn run_under(&self, terms: RequestLimits, params: Value) -> Heard {
         let context = RelayContext { terms: Some(terms), ..RelayContext::default() };
-        hear(self.lent.call("shell.start", Json::from_value(&params), Some(context)).await).await
+        hear(self.lent.call("shell.start", RawJson::from_value(&params), Some(context)).await).await
     }
 
     pub(crate) async fn ask(&self, method: &str, params: Value) -> Result<Value, RelayError> {

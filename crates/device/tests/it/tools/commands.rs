@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use protocol::relay::{Code, RelayContext};
+use protocol::relay::{RelayContext, RelayErrorCode};
 use serde_json::{Value, json};
 
 use super::support::{SOON, commands, content, is_running, names, script, until};
@@ -106,7 +106,7 @@ async fn a_command_that_fails_is_an_answer_with_the_end_of_its_stderr() {
     assert_eq!(died, json!({ "content": "signal 9", "is_error": true }));
     // relay-43: where it would be is nobody's business.
     let error = lent.call("gone", json!({})).await.unwrap_err();
-    assert_eq!(error.code, Code::ProviderError);
+    assert_eq!(error.code, RelayErrorCode::ProviderError);
     assert!(!format!("{error:?}").contains("nowhere"), "{error:?}");
 }
 
@@ -123,7 +123,7 @@ async fn arguments_that_do_not_fit_are_refused_with_their_place() {
         let error = lent.call("open_in_editor", arguments).await.unwrap_err();
         assert_eq!(
             (error.code, &error.details["pointer"]),
-            (Code::InvalidRequest, &json!(pointer)),
+            (RelayErrorCode::InvalidRequest, &json!(pointer)),
             "{error:?}"
         );
     }
@@ -131,9 +131,9 @@ async fn arguments_that_do_not_fit_are_refused_with_their_place() {
     lent.call("open_in_editor", json!({ "path": "a" })).await.unwrap();
     assert!(directory.path().join("ran").exists());
     let unknown = lent.call("no_such_tool", json!({})).await.unwrap_err();
-    assert_eq!(unknown.code, Code::NotFound);
+    assert_eq!(unknown.code, RelayErrorCode::NotFound);
     let malformed = lent.ask("tool.call", json!({ "name": "a b" }), None).await.unwrap_err();
-    assert_eq!(malformed.code, Code::InvalidRequest);
+    assert_eq!(malformed.code, RelayErrorCode::InvalidRequest);
 }
 
 /// A script that cannot be told to end, with a child that cannot either.
@@ -157,7 +157,7 @@ async fn a_cancelled_tool_is_gone_when_that_is_answered() {
     // relay-89: the same by `tool.cancel`.
     assert_eq!(lent.ask("tool.cancel", json!({ "call_id": "c2" }), None).await.unwrap(), json!({}));
     let error = testkit::within(SOON, call.outcome()).await.unwrap_err();
-    assert_eq!(error.code, Code::Cancelled);
+    assert_eq!(error.code, RelayErrorCode::Cancelled);
     assert!(error.recoverable && !is_running(pid), "{error:?}");
     // relay-52: what is unknown or over is not there to be cancelled.
     assert_eq!(lent.ask("tool.cancel", json!({ "call_id": "c2" }), None).await.unwrap(), json!({}));
@@ -177,7 +177,7 @@ async fn the_uses_of_one_session_are_not_those_of_another() {
     lent.ask("tool.cancel", json!({ "call_id": "c1" }), of("two")).await.unwrap();
     lent.ask("tool.cancel", json!({ "call_id": "c1" }), None).await.unwrap();
     let again = lent.ask("tool.call", params.clone(), of("one")).await.unwrap_err();
-    assert_eq!(again.code, Code::InvalidRequest);
+    assert_eq!(again.code, RelayErrorCode::InvalidRequest);
     std::fs::write(&go, "").unwrap();
     let answer: Value = testkit::within(SOON, call.outcome()).await.unwrap().read().unwrap();
     assert_eq!(answer["content"], "done");
@@ -187,7 +187,7 @@ async fn the_uses_of_one_session_are_not_those_of_another() {
     let call = lent.begin("tool.call", params, of("one")).await;
     content(&pid).await;
     lent.ask("tool.cancel", json!({ "call_id": "c1" }), of("one")).await.unwrap();
-    assert_eq!(testkit::within(SOON, call.outcome()).await.unwrap_err().code, Code::Cancelled);
+    assert_eq!(testkit::within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
 }
 
 /// relay-36: a tool that takes too long is ended.
@@ -196,7 +196,7 @@ async fn a_tool_that_takes_too_long_is_ended() {
     let (lent, directory) = commands(&script("wait", "echo $$ >pid; sleep 600", "timeout_ms = 300")).await;
     let start = Instant::now();
     let error = lent.call("wait", json!({})).await.unwrap_err();
-    assert_eq!((error.code, &error.details["limit"]), (Code::Timeout, &json!(300)));
+    assert_eq!((error.code, &error.details["limit"]), (RelayErrorCode::Timeout, &json!(300)));
     assert!(start.elapsed() < SOON);
     let pid: u32 = content(&directory.path().join("pid")).await.trim().parse().unwrap();
     assert!(!is_running(pid));
@@ -246,6 +246,6 @@ async fn too_many_uses_at_a_time_are_refused() {
         going.push(lent.begin("tool.call", json!({ "name": "wait" }), None).await);
     }
     let refused = testkit::within(SOON, going.pop().unwrap().outcome()).await.unwrap_err();
-    assert_eq!((refused.code, &refused.details["reason"]), (Code::ProviderError, &json!("busy")));
+    assert_eq!((refused.code, &refused.details["reason"]), (RelayErrorCode::ProviderError, &json!("busy")));
     assert!(refused.recoverable);
 }

@@ -6,7 +6,7 @@ use device::{
     Answer, Consent, Roots, Rules,
     tools::{Shelf, ToolSocket},
 };
-use protocol::relay::{ApprovalPolicy, Code, RelayContext};
+use protocol::relay::{ApprovalPolicy, RelayContext, RelayErrorCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -60,7 +60,10 @@ async fn the_owner_is_asked_as_each_tool_says() {
     // relay-142: what is blocked never reaches the tool, nor the owner.
     let before = owner.count();
     let error = lent.call("block", json!({})).await.unwrap_err();
-    assert_eq!((error.code, owner.count(), ran(&directory, "block")), (Code::PolicyBlocked, before, 0));
+    assert_eq!(
+        (error.code, owner.count(), ran(&directory, "block")),
+        (RelayErrorCode::PolicyBlocked, before, 0)
+    );
     // Under `always_ask` there is nothing to agree to but this once.
     assert_eq!(owner.offered.lock().iter().filter(|offered| offered.is_none()).count(), 5);
     // relay-143: what was agreed to can be taken back.
@@ -89,7 +92,7 @@ async fn with_nobody_to_ask_it_is_not_done() {
     let (lent, directory) = lent(&ALL[1..4], Consent::default()).await;
     for policy in &ALL[1..4] {
         let error = lent.call(policy, json!({})).await.unwrap_err();
-        assert_eq!((error.code, ran(&directory, policy)), (Code::ApprovalRequired, 0), "{policy}");
+        assert_eq!((error.code, ran(&directory, policy)), (RelayErrorCode::ApprovalRequired, 0), "{policy}");
     }
 }
 
@@ -100,7 +103,7 @@ async fn what_the_owner_does_not_want_is_not_done() {
     let (lent, directory) = lent(&["ask_once"], Consent::new(Rules::default(), owner.clone())).await;
     for _ in 0..2 {
         let error = lent.call("ask_once", json!({})).await.unwrap_err();
-        assert_eq!(error.code, Code::PolicyBlocked);
+        assert_eq!(error.code, RelayErrorCode::PolicyBlocked);
     }
     // A no is not remembered.
     assert_eq!((owner.count(), ran(&directory, "ask_once")), (2, 0));
@@ -114,8 +117,8 @@ async fn the_stricter_of_the_rules_and_the_tool_holds() {
         (ApprovalPolicy::AlwaysAsk, "allow", Ok(2)),
         (ApprovalPolicy::Allow, "always_ask", Ok(2)),
         (ApprovalPolicy::AskOnce, "allow", Ok(1)),
-        (ApprovalPolicy::Block, "allow", Err(Code::PolicyBlocked)),
-        (ApprovalPolicy::Allow, "block", Err(Code::PolicyBlocked)),
+        (ApprovalPolicy::Block, "allow", Err(RelayErrorCode::PolicyBlocked)),
+        (ApprovalPolicy::Allow, "block", Err(RelayErrorCode::PolicyBlocked)),
     ] {
         let before = owner.count();
         let rules = Rules { tools: rule, ..Rules::default() };
@@ -157,7 +160,7 @@ async fn what_is_cancelled_while_the_owner_thinks_is_never_done() {
     let call = lent.begin("tool.call", json!({ "name": "always_ask", "call_id": "c" }), None).await;
     until(|| owner.count() == 1).await;
     lent.ask("tool.cancel", json!({ "call_id": "c" }), None).await.unwrap();
-    assert_eq!(testkit::within(SOON, call.outcome()).await.unwrap_err().code, Code::Cancelled);
+    assert_eq!(testkit::within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
     thinking.notify_one();
     assert_eq!(ran(&directory, "always_ask"), 0);
 }
@@ -219,5 +222,5 @@ async fn a_tool_that_was_replaced_while_the_owner_thought_is_not_used() {
     tool["description"] = "something else".into();
     program.register(&[tool]).await;
     thinking.notify_one();
-    assert_eq!(testkit::within(SOON, call.outcome()).await.unwrap_err().code, Code::NotFound);
+    assert_eq!(testkit::within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::NotFound);
 }

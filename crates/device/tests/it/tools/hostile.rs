@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use serde_json::json;
 use testkit::within;
 use tokio::{
@@ -44,9 +44,9 @@ async fn a_hostile_server_harms_nobody_else() {
     // Those that are servers after all have their tool; what no schema can be is not lent (relay-87).
     lent.has(&["endless", "hangs", "other", "own", "schemas"]).await;
     let hangs = lent.call("hangs", json!({})).await.unwrap_err();
-    assert_eq!(hangs.code, Code::Timeout);
+    assert_eq!(hangs.code, RelayErrorCode::Timeout);
     let other = lent.call("other", json!({})).await.unwrap_err();
-    assert_eq!(other.code, Code::ProviderError);
+    assert_eq!(other.code, RelayErrorCode::ProviderError);
     assert_eq!(lent.call("own", json!({})).await.unwrap()["content"], "fine");
     lent.has(&["endless", "hangs", "other", "own", "schemas"]).await;
     let grown = resident().saturating_sub(before);

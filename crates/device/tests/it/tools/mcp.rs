@@ -6,7 +6,7 @@ use device::{
     Consent, Roots,
     tools::{Servers, Shelf},
 };
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
     streamable_http_server::session::local::LocalSessionManager,
@@ -62,7 +62,10 @@ async fn selected_tools_of_a_program_become_tools_of_the_device() {
         (&listed["tools"][0]["risk"], &listed["tools"][0]["approval_policy"]),
         (&json!("medium"), &json!("ask_once_per_run"))
     );
-    assert_eq!(lent.call("a_dotted_name", json!({})).await.unwrap_err().code, Code::ApprovalRequired);
+    assert_eq!(
+        lent.call("a_dotted_name", json!({})).await.unwrap_err().code,
+        RelayErrorCode::ApprovalRequired
+    );
 
     let answer = lent.call("echo", json!({ "text": "hello" })).await.unwrap();
     assert_eq!(answer, json!({ "content": "{\"text\":\"hello\"}" }));
@@ -77,9 +80,9 @@ async fn selected_tools_of_a_program_become_tools_of_the_device() {
     );
     // relay-87: what does not fit does not reach it.
     let error = lent.call("echo", json!({ "text": 1 })).await.unwrap_err();
-    assert_eq!((error.code, &error.details["pointer"]), (Code::InvalidRequest, &json!("/text")));
+    assert_eq!((error.code, &error.details["pointer"]), (RelayErrorCode::InvalidRequest, &json!("/text")));
     // What is not selected is not there.
-    assert_eq!(lent.call("fails", json!({})).await.unwrap_err().code, Code::NotFound);
+    assert_eq!(lent.call("fails", json!({})).await.unwrap_err().code, RelayErrorCode::NotFound);
 }
 
 /// Failures of a tool are answers, and failures of a use are errors.
@@ -92,11 +95,14 @@ async fn failures_of_a_server_are_told_as_what_they_are() {
     let failed = lent.call("fails", json!({})).await.unwrap();
     assert_eq!(failed, json!({ "content": "it went wrong", "is_error": true }));
     let refused = lent.call("refuses", json!({})).await.unwrap_err();
-    assert_eq!((refused.code, &*refused.message), (Code::InvalidRequest, "the tool failed: not like this"));
+    assert_eq!(
+        (refused.code, &*refused.message),
+        (RelayErrorCode::InvalidRequest, "the tool failed: not like this")
+    );
     // What does not fit in a message is told as such; what is far too large is never held, so nobody knows what it was.
     let large = lent.call("large", json!({})).await.unwrap_err();
-    assert_eq!((large.code, &large.details["limit"]), (Code::ProviderError, &json!(900 << 10)));
-    assert_eq!(lent.call("huge", json!({})).await.unwrap_err().code, Code::Timeout);
+    assert_eq!((large.code, &large.details["limit"]), (RelayErrorCode::ProviderError, &json!(900 << 10)));
+    assert_eq!(lent.call("huge", json!({})).await.unwrap_err().code, RelayErrorCode::Timeout);
     // relay-139: it gets its own secret and none of the device's.
     let variables = lent.call("variables", json!({})).await.unwrap().to_string();
     assert!(variables.contains("TOKEN") && !variables.contains("CARGO_MANIFEST_DIR"), "{variables}");
@@ -122,7 +128,7 @@ async fn a_server_hears_that_a_use_is_cancelled() {
     let call = lent.begin("tool.call", params, None).await;
     assert_eq!(content(&path).await, "waiting\n");
     lent.ask("tool.cancel", json!({ "call_id": "c" }), None).await.unwrap();
-    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, Code::Cancelled);
+    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
     until(|| std::fs::read_to_string(&path).unwrap().contains("cancelled")).await;
     // It goes on with others.
     lent.call("echo", json!({})).await.unwrap();
@@ -141,7 +147,7 @@ async fn a_server_that_dies_is_started_again() {
     let registered = lent.hub.told.lock().len();
     for _ in 0..2 {
         let died = lent.call("dies", json!({})).await.unwrap_err();
-        assert_eq!(died.code, Code::CapabilityUnavailable);
+        assert_eq!(died.code, RelayErrorCode::CapabilityUnavailable);
         let said = thief.register(&[descriptor("echo", json!({}))]).await;
         assert_eq!(said["registered"], json!([]), "{said}");
         lent.has(&["dies", "echo"]).await;
@@ -245,7 +251,7 @@ async fn selected_tools_of_a_server_over_http_become_tools_of_the_device() {
         let call = lent.begin("tool.call", json!({ "name": "waits", "call_id": "c" }), None).await;
         until(|| server.good.waiting.load(SeqCst) > 0).await;
         lent.ask("tool.cancel", json!({ "call_id": "c" }), None).await.unwrap();
-        assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, Code::Cancelled);
+        assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
         lent.call("echo", json!({})).await.unwrap();
     }
 }

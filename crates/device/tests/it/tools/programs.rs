@@ -9,7 +9,7 @@ use device::{
     Consent, Roots,
     tools::{Shelf, TOOLS_BYTES_MAX, TOOLS_MAX, ToolSocket},
 };
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::within;
@@ -111,7 +111,7 @@ async fn a_program_offers_a_tool_for_as_long_as_it_is_there() {
     lent.has(&["paint", "print"]).await;
 
     // Arguments that do not fit never reach it.
-    assert_eq!(lent.call("print", json!({})).await.unwrap_err().code, Code::InvalidRequest);
+    assert_eq!(lent.call("print", json!({})).await.unwrap_err().code, RelayErrorCode::InvalidRequest);
     let call = lent.begin("tool.call", json!({ "name": "print", "arguments": { "page": 1 } }), None).await;
     let asked = program.hear().await.unwrap();
     assert_eq!((&asked["type"], &asked["method"]), (&json!("request"), &json!("tool.call")));
@@ -125,7 +125,7 @@ async fn a_program_offers_a_tool_for_as_long_as_it_is_there() {
     let call = lent.begin("tool.call", params, None).await;
     let asked = program.hear().await.unwrap();
     lent.ask("tool.cancel", json!({ "call_id": "c" }), None).await.unwrap();
-    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, Code::Cancelled);
+    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
     let told = program.hear().await.unwrap();
     assert_eq!((&told["type"], &told["id"]), (&json!("cancel"), &asked["id"]));
     program.say(&json!({ "type": "response", "id": asked["id"], "error": { "code": "cancelled", "message": "", "recoverable": true } })).await;
@@ -140,9 +140,9 @@ async fn a_program_offers_a_tool_for_as_long_as_it_is_there() {
     let call = lent.begin("tool.call", json!({ "name": "print", "arguments": { "page": 3 } }), None).await;
     program.hear().await.unwrap();
     drop(program);
-    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, Code::CapabilityUnavailable);
+    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::CapabilityUnavailable);
     lent.has(&["paint"]).await;
-    assert_eq!(lent.call("print", json!({ "page": 1 })).await.unwrap_err().code, Code::NotFound);
+    assert_eq!(lent.call("print", json!({ "page": 1 })).await.unwrap_err().code, RelayErrorCode::NotFound);
 }
 
 /// relay-88: names are unique; whoever comes second is told.
@@ -262,13 +262,16 @@ async fn an_answer_that_makes_no_sense_is_a_failure_of_the_tool() {
     let mut program = Script::connect(&socket_at(&directory), "odd").await;
     program.register(&[descriptor("odd", json!({}))]).await;
     for (said, code) in [
-        (json!({ "result": { "no": "content" } }), Code::ProviderError),
-        (json!({ "result": 3 }), Code::ProviderError),
+        (json!({ "result": { "no": "content" } }), RelayErrorCode::ProviderError),
+        (json!({ "result": 3 }), RelayErrorCode::ProviderError),
         (
             json!({ "error": { "code": "unknown_method", "message": "?", "recoverable": false } }),
-            Code::ProviderError,
+            RelayErrorCode::ProviderError,
         ),
-        (json!({ "error": { "code": "not_found", "message": "?", "recoverable": false } }), Code::NotFound),
+        (
+            json!({ "error": { "code": "not_found", "message": "?", "recoverable": false } }),
+            RelayErrorCode::NotFound,
+        ),
     ] {
         let call = lent.begin("tool.call", json!({ "name": "odd" }), None).await;
         let mut response = said;
@@ -282,7 +285,7 @@ async fn an_answer_that_makes_no_sense_is_a_failure_of_the_tool() {
     let id = program.hear().await.unwrap()["id"].clone();
     let large = json!({ "type": "response", "id": id, "result": { "content": "x".repeat(950 << 10) } });
     program.say(&large).await;
-    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, Code::CapabilityUnavailable);
+    assert_eq!(within(SOON, call.outcome()).await.unwrap_err().code, RelayErrorCode::CapabilityUnavailable);
     lent.has(&["paint"]).await;
 }
 

@@ -9,7 +9,7 @@ use device::{
 };
 use parking_lot::Mutex;
 use protocol::relay::{
-    Code, EventFrame, Family, Hello, Json, PROTOCOL, RelayContext, RelayError, Request,
+    EventFrame, Family, Hello, PROTOCOL, RawJson, RelayContext, RelayError, RelayErrorCode, Request,
     tool::{ToolList, ToolsRegistered, ToolsUnregistered, UnregisterTools},
 };
 use relay::{Ask, Call, Handler, Limits, Lost, Peer, Refused, Reply, Side, pair};
@@ -82,7 +82,7 @@ impl Lent {
 
     /// A request that goes on. Dropped, it is cancelled.
     pub(crate) async fn begin(&self, method: &str, params: Value, context: Option<RelayContext>) -> Call {
-        let ask = Ask::new(method, Json::from_value(&params)).within(Duration::from_secs(120));
+        let ask = Ask::new(method, RawJson::from_value(&params)).within(Duration::from_secs(120));
         let ask = match context {
             Some(context) => ask.context(context),
             None => ask,
@@ -164,21 +164,21 @@ impl Handler for Hub {
         Ok(accepted.as_object().unwrap().clone())
     }
 
-    async fn request(&self, request: Request, _: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
         match request.method.as_str() {
-            _ if self.refuses => Err(RelayError::new(Code::CapabilityUnavailable, "not here")),
+            _ if self.refuses => Err(RelayError::new(RelayErrorCode::CapabilityUnavailable, "not here")),
             "tool.register" => {
                 let (tools, rejected) = request.params.read::<ToolList>().unwrap().read();
                 let registered: Vec<_> = tools.into_iter().map(|tool| tool.name).collect();
                 let names = registered.iter().map(ToString::to_string).collect();
                 self.told.lock().push(Told::Register(names));
-                Ok(Json::from_value(&ToolsRegistered { registered, rejected }))
+                Ok(RawJson::from_value(&ToolsRegistered { registered, rejected }))
             }
             "tool.unregister" => {
                 let unregistered = request.params.read::<UnregisterTools>().unwrap().names;
                 let names = unregistered.iter().map(ToString::to_string).collect();
                 self.told.lock().push(Told::Unregister(names));
-                Ok(Json::from_value(&ToolsUnregistered { unregistered }))
+                Ok(RawJson::from_value(&ToolsUnregistered { unregistered }))
             }
             other => panic!("a device asked for {other}"),
         }

@@ -75,22 +75,22 @@ fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> 
         newer,
     ] });
     let permission = json!({ "id": wait, "turnId": turn, "callId": "c", "tool": "cat", "kind": "read", "title": said,
-        "reason": said, "input": { "path": path }, "always": [said] });
+        "reason": said, "input": { "path": path }, "alwaysAllows": [said] });
     let question = json!({ "id": wait, "turnId": turn, "callId": null, "plan": said, "questions": [{ "question": said,
-        "header": null, "options": [{ "label": said, "description": said }], "multiple": false, "custom": true }] });
+        "header": null, "options": [{ "label": said, "description": said }], "allowsMultiple": false, "allowsCustom": true }] });
     let steps = json!([{ "text": said, "state": "pending" }]);
     let commands = json!([{ "name": "review", "description": said, "hint": null }]);
     let error = json!({ "processExited": { "code": 1, "signal": null, "stderr": said } });
     let session = json!({
         "id": "w", "agent": "mock", "agentSessionId": null, "title": said, "agentMode": "", "permissionMode": "default",
-        "model": said, "variant": null, "directory": path, "state": "idle", "turnId": null, "queued": 0, "waits": 0,
+        "model": said, "variant": null, "directory": path, "state": "idle", "turnId": null, "queuedInputs": 0, "openWaits": 0,
         "usage": {}, "error": error, "capabilities": protocol::agents::AgentCapabilities::default(),
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "newest": 0,
     });
     let queued = json!({ "id": input, "turnId": turn, "author": "joe", "message": said, "state": "accepted",
         "acceptedAt": "2026-01-01T00:00:00Z", "attachments": [{ "type": "file", "path": path }] });
-    let waiting = json!({ "id": wait, "sessionId": "w", "turnId": turn, "ask": { "permission": permission },
-        "openedAt": "2026-01-01T00:00:00Z", "expiresAt": null, "default": "reject", "settled": null });
+    let waiting = json!({ "id": wait, "sessionId": "w", "turnId": turn, "request": { "permission": permission },
+        "openedAt": "2026-01-01T00:00:00Z", "expiresAt": null, "defaultAnswer": "reject", "settlement": null });
     let delta = |kind: &str, part: &str, text: &str| json!({ "messageDelta": { "messageId": "d", "partId": part, "kind": kind, "text": text } });
     let newer =
         if given.is_empty() { json!({ "newer": null }) } else { json!({ "newer": { "id": [given, path] } }) };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Refused, refused};
@@ -25,7 +25,7 @@ impl<'a> Patience<'a> {
         match timeout_at(self.until, self.hold.or(future)).await {
             Ok(outcome) => outcome.map_err(Refused::from),
             Err(_) => Err(refused(
-                Code::ApprovalRequired,
+                RelayErrorCode::ApprovalRequired,
                 "the approval request expired without an answer",
                 "expired",
             )),

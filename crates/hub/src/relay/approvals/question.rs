@@ -8,7 +8,7 @@ use protocol::{
     inbox::InboxWait,
     message::ToolKind,
     relay::{
-        ApprovalPolicy, Family, Json, MethodInfo, RelayError, RelayMethod, Sha256, method::ShellStart,
+        ApprovalPolicy, Family, MethodInfo, RawJson, RelayError, RelayMethod, Sha256, method::ShellStart,
         shell::StartCommand, tool::ToolDescriptor,
     },
     wait::{PermissionRequest, Wait, WaitDefault, WaitRequest},
@@ -32,7 +32,7 @@ const REASON_CHARS_MAX: usize = 1000;
 pub(crate) struct Question<'a> {
     pub(crate) environment: &'a EnvironmentEntry,
     pub(crate) row: &'static MethodInfo,
-    pub(crate) params: &'a Json,
+    pub(crate) params: &'a RawJson,
     /// What it is about, for people.
     pub(crate) target: Option<&'a str>,
     /// The tool that is to be used, if one is.
@@ -86,17 +86,17 @@ impl Question<'_> {
             title: self.title(),
             reason: self.reason.map(|reason| cut(reason, REASON_CHARS_MAX)),
             input,
-            always: vec![self.always()],
+            always_allows: vec![self.always()],
         };
         let wait = Wait {
             id,
             session_id: session_id.unwrap_or_else(|| unreachable!("the id of an environment is a name")),
             turn_id: None,
-            ask: WaitRequest::Permission(permission),
+            request: WaitRequest::Permission(permission),
             opened_at: now,
             expires_at: Some(now + left),
-            default: WaitDefault::Reject,
-            settled: None,
+            default_answer: WaitDefault::Reject,
+            settlement: None,
         };
         InboxWait { runtime_id: entry.runtime_id.clone(), wait }
     }
@@ -161,7 +161,7 @@ impl Question<'_> {
 
 /// A tool as it is described. What it is called says nothing of what it does.
 fn hash(tool: &ToolDescriptor) -> Sha256 {
-    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(Json::from_value(tool).as_str())))
+    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(RawJson::from_value(tool).as_str())))
 }
 
 fn kind(row: &MethodInfo) -> ToolKind {

@@ -68,7 +68,7 @@ impl Record {
         let (key, wait) = (item.wait.id.to_string(), Box::new(item.clone()));
         // A wire type always can be serialised.
         let value = || serde_json::to_vec(&item).unwrap_or_default();
-        let (event, note) = match item.wait.settled {
+        let (event, note) = match item.wait.settlement {
             None => (InboxEvent::Opened { wait }, RecordUpdate::put(OPEN, key, value())),
             Some(_) => (InboxEvent::Settled { wait }, RecordUpdate::delete(OPEN, key)),
         };
@@ -79,7 +79,7 @@ impl Record {
 
 /// What is written down of a question: which it was, not what was asked.
 fn plain(mut item: InboxWait) -> InboxWait {
-    if let WaitRequest::Permission(permission) = &mut item.wait.ask {
+    if let WaitRequest::Permission(permission) = &mut item.wait.request {
         permission.title.clone_from(&permission.tool);
         permission.reason = None;
         permission.input = Value::Null;

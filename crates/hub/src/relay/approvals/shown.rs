@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use protocol::relay::{Code, Json, MethodInfo, RelayError, Sha256};
+use protocol::relay::{MethodInfo, RawJson, RelayError, RelayErrorCode, Sha256};
 use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, Visitor},
@@ -33,11 +33,11 @@ const REST: &str = "…";
 ///
 /// # Errors
 /// `invalid_request` if they cannot be: somebody would approve what they have not seen.
-pub(super) fn shown(row: &'static MethodInfo, params: &Json) -> Result<Value, RelayError> {
+pub(super) fn shown(row: &'static MethodInfo, params: &RawJson) -> Result<Value, RelayError> {
     let text = params.as_str();
     if Size::of(text).depth > DEPTH_MAX {
         let why = "the request is nested too deeply to be shown for approval";
-        return Err(RelayError::new(Code::InvalidRequest, why)
+        return Err(RelayError::new(RelayErrorCode::InvalidRequest, why)
             .with("method", row.name)
             .with("limit", DEPTH_MAX));
     }
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     fn seen(text: &str) -> Result<Value, RelayError> {
-        shown(ShellStart::INFO, &Json::from_text(text.to_owned()).unwrap())
+        shown(ShellStart::INFO, &RawJson::from_text(text.to_owned()).unwrap())
     }
 
     #[track_caller]
@@ -292,7 +292,7 @@ mod tests {
             r#"{"x":[{"a":1,"\u0061":2}]}"#,
             &twice_after_many,
         ] {
-            assert_eq!(seen(text).unwrap_err().code, Code::InvalidRequest, "{text}");
+            assert_eq!(seen(text).unwrap_err().code, RelayErrorCode::InvalidRequest, "{text}");
         }
     }
 }

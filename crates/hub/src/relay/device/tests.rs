@@ -20,8 +20,8 @@ impl Handler for Laptop {
         Err(Refused("a device does not accept connections".into()))
     }
 
-    async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Err(RelayError::new(Code::UnknownMethod, "nothing is lent"))
+    async fn request(&self, _: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
+        Err(RelayError::new(RelayErrorCode::UnknownMethod, "nothing is lent"))
     }
 
     fn event(&self, _: EventFrame) {}
@@ -69,13 +69,13 @@ async fn what_a_device_says_at_once_counts() {
     let (device, driver) = Peer::start(there, Laptop, End::Device(Box::new(hello)), Limits::default());
     driving.spawn(driver);
     device.accepted().await.unwrap();
-    device.event("provider.paused", Json::from_value(&json!({ "by": "user" }))).await.unwrap();
+    device.event("provider.paused", RawJson::from_value(&json!({ "by": "user" }))).await.unwrap();
     let offline = json!({ "capability": "shell", "state": "offline" });
-    device.event("capability.updated", Json::from_value(&offline)).await.unwrap();
+    device.event("capability.updated", RawJson::from_value(&offline)).await.unwrap();
     // What is answered was heard after them.
-    let asked = device.request(Ask::new("file.read", Json::empty())).await.outcome().await;
-    assert_eq!(asked.unwrap_err().code, Code::InvalidRequest);
+    let asked = device.request(Ask::new("file.read", RawJson::empty())).await.outcome().await;
+    assert_eq!(asked.unwrap_err().code, RelayErrorCode::InvalidRequest);
     let status = desk.connection.get().unwrap().status();
     assert!(status.connection.is_paused);
-    assert_eq!(status.states.len(), 1, "{status:?}");
+    assert_eq!(status.capability_states.len(), 1, "{status:?}");
 }

@@ -14,7 +14,7 @@ use protocol::{
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::registry::Identity;
+use crate::{registry::Identity, state_file::StoredState};
 
 /// How many of each there can be; the file is written whole.
 const DEVICES_MAX: usize = 10_000;
@@ -125,7 +125,7 @@ pub(crate) struct NewDevice {
 /// All of it as the file has it.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     version: u64,
     devices: Vec<DeviceEntry>,
     grants: Vec<GrantEntry>,
@@ -134,8 +134,10 @@ pub(super) struct Kept {
     remembered: Vec<RememberedApproval>,
 }
 
-impl State {
-    pub(super) fn from_kept(kept: Kept) -> Self {
+impl StoredState for State {
+    type Content = Kept;
+
+    fn from_content(kept: Kept) -> Self {
         let mut state = Self { version: kept.version, off: kept.workspaces_off, ..Self::default() };
         for device in kept.devices {
             state.put(Arc::new(device));
@@ -147,7 +149,7 @@ impl State {
         state
     }
 
-    pub(super) fn to_kept(&self) -> Kept {
+    fn to_content(&self) -> Kept {
         Kept {
             version: self.version,
             devices: values(&self.devices),
@@ -158,6 +160,27 @@ impl State {
         }
     }
 
+    /// Forgets what is no good any more.
+    fn sweep(&mut self, now: Timestamp) {
+        let ended = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
+        self.grants.retain(|_, entry| !ended(entry.grant.expires_at));
+        self.environments.retain(|_, entry| !ended(entry.expires_at));
+        let stale: Vec<_> = self
+            .devices
+            .values()
+            .filter(|device| device.tokens.iter().any(|token| token.token.expires_at <= now))
+            .cloned()
+            .collect();
+        for device in stale {
+            self.digests.retain(|_, of| *of != device.client_id);
+            let mut device = DeviceEntry::clone(&device);
+            device.tokens.retain(|token| token.token.expires_at > now);
+            self.put(Arc::new(device));
+        }
+    }
+}
+
+impl State {
     /// How often it has changed who may use what.
     pub(crate) fn version(&self) -> u64 {
         self.version
@@ -361,25 +384,6 @@ impl State {
         let grants = self.grants.values().filter_map(|entry| entry.grant.expires_at);
         let environments = self.environments.values().filter_map(|entry| entry.expires_at);
         tokens.chain(grants).chain(environments).filter(|at| *at > now).min()
-    }
-
-    /// Forgets what is no good any more.
-    pub(super) fn sweep(&mut self, now: Timestamp) {
-        let ended = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
-        self.grants.retain(|_, entry| !ended(entry.grant.expires_at));
-        self.environments.retain(|_, entry| !ended(entry.expires_at));
-        let stale: Vec<_> = self
-            .devices
-            .values()
-            .filter(|device| device.tokens.iter().any(|token| token.token.expires_at <= now))
-            .cloned()
-            .collect();
-        for device in stale {
-            self.digests.retain(|_, of| *of != device.client_id);
-            let mut device = DeviceEntry::clone(&device);
-            device.tokens.retain(|token| token.token.expires_at > now);
-            self.put(Arc::new(device));
-        }
     }
 }
 

@@ -3,6 +3,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::*;
+use crate::state_file::StoredState;
 
 fn store() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();

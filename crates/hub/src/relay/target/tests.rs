@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn target(method: &str, params: &Value) -> Target {
-    Target::of(MethodInfo::find(method).unwrap(), &Json::from_value(params)).unwrap()
+    Target::of(MethodInfo::find(method).unwrap(), &RawJson::from_value(params)).unwrap()
 }
 
 /// relay-154: programs are named, and nothing that may be a secret.
@@ -37,6 +37,6 @@ fn a_path_is_that_of_the_root() {
         (checked, target.virtual_path.map(|path| path.to_string()))
     };
     assert_eq!(check("file.read", "b/../c"), (Ok(()), Some("/w/a/c".into())));
-    assert_eq!(check("file.read", "../c"), (Err(Code::PermissionDenied), None));
-    assert_eq!(check("file.write", "c"), (Err(Code::PermissionDenied), Some("/w/a/c".into())));
+    assert_eq!(check("file.read", "../c"), (Err(RelayErrorCode::PermissionDenied), None));
+    assert_eq!(check("file.write", "c"), (Err(RelayErrorCode::PermissionDenied), Some("/w/a/c".into())));
 }

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, header};
 use protocol::{
     EnvironmentId, Problem, ProblemKind,
     lending::DeviceRequest,
-    relay::{Code, Json, RelayError},
+    relay::{RawJson, RelayError, RelayErrorCode},
 };
 use relay::{Ask, Call, Part, bytes_not_taken};
 use serde::Serialize;
@@ -78,7 +78,7 @@ async fn ask(
 
 #[derive(Serialize)]
 struct Outcome<'a> {
-    result: &'a Json,
+    result: &'a RawJson,
 }
 
 /// What is told on the way.
@@ -87,7 +87,7 @@ struct Told<'a> {
     event: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    data: &'a Json,
+    data: &'a RawJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<protocol::relay::Encoding>,
 }
@@ -123,13 +123,17 @@ fn events(call: Call) -> stream::BoxStream<'static, Bytes> {
 /// Why nothing came of it, as a problem.
 fn refused(error: RelayError) -> ProblemResponse {
     let kind = match error.code {
-        Code::InvalidRequest => ProblemKind::InvalidRequest,
-        Code::UnknownMethod | Code::NotFound => ProblemKind::NotFound,
-        Code::CapabilityUnavailable => ProblemKind::DeviceUnavailable,
-        Code::PermissionDenied | Code::ApprovalRequired | Code::PolicyBlocked => ProblemKind::RelayRefused,
-        Code::Timeout => ProblemKind::DeviceTimeout,
-        Code::Cancelled => ProblemKind::RelayCancelled,
-        Code::ProviderError | Code::RelayDisconnected | Code::ArtifactError => ProblemKind::DeviceFailed,
+        RelayErrorCode::InvalidRequest => ProblemKind::InvalidRequest,
+        RelayErrorCode::UnknownMethod | RelayErrorCode::NotFound => ProblemKind::NotFound,
+        RelayErrorCode::CapabilityUnavailable => ProblemKind::DeviceUnavailable,
+        RelayErrorCode::PermissionDenied
+        | RelayErrorCode::ApprovalRequired
+        | RelayErrorCode::PolicyBlocked => ProblemKind::RelayRefused,
+        RelayErrorCode::Timeout => ProblemKind::DeviceTimeout,
+        RelayErrorCode::Cancelled => ProblemKind::RelayCancelled,
+        RelayErrorCode::ProviderError | RelayErrorCode::RelayDisconnected | RelayErrorCode::ArtifactError => {
+            ProblemKind::DeviceFailed
+        }
     };
     Problem { relay: Some(Box::new(error.clone())), ..Problem::new(kind, error.message) }.into()
 }

@@ -1,6 +1,6 @@
 //! What waits for a person before it is asked of a device.
 
-use protocol::relay::{Code, Json, PolicyDecision, RelayContext, RelayError};
+use protocol::relay::{PolicyDecision, RawJson, RelayContext, RelayError, RelayErrorCode};
 use relay::Ask;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -61,16 +61,19 @@ async fn somebody_is_asked_each_time() {
         let answered = async {
             let wait = wait(&world).await;
             assert_eq!((&wait["runtimeId"], &wait["sessionId"]), (&json!("box"), &json!("s1")));
-            let permission = &wait["ask"]["permission"];
+            let permission = &wait["request"]["permission"];
             assert_eq!(permission["tool"], "tool:open");
             assert_eq!(permission["title"], "tool.call open on laptop");
             assert_eq!(permission["input"], json!({ "name": "open", "arguments": { "path": "a" } }));
             assert_eq!(permission["callId"], "call-1");
-            assert_eq!(permission["always"], json!(["only this once: every request needs a new approval"]));
+            assert_eq!(
+                permission["alwaysAllows"],
+                json!(["only this once: every request needs a new approval"])
+            );
             assert_eq!(device.asked().len(), before, "nothing is asked of the device before");
             let (status, settled) =
                 answer(&world, &world.token, &wait, json!({ "permission": "always" })).await;
-            assert_eq!((status, &settled["settled"]["author"]), (200, &json!("owner")));
+            assert_eq!((status, &settled["settlement"]["author"]), (200, &json!("owner")));
         };
         let (done, ()) = tokio::join!(asked, answered);
         assert_eq!(done.unwrap()["content"], "used open");
@@ -93,12 +96,15 @@ async fn what_is_not_allowed_is_not_done() {
         let (done, (status, _)) = tokio::join!(open_in(&runtime, "r1"), answered);
         assert_eq!(status, 200);
         let error = done.unwrap_err();
-        assert_eq!((error.code, &error.details["reason"]), (Code::PolicyBlocked, &json!("denied")));
+        assert_eq!((error.code, &error.details["reason"]), (RelayErrorCode::PolicyBlocked, &json!("denied")));
     }
     assert!(device.asked().is_empty());
     until(|| async { world.audit().await.len() == 2 }).await;
     let entry = world.audit().await.remove(0);
-    assert_eq!((entry.policy_decision, entry.error), (PolicyDecision::Blocked, Some(Code::PolicyBlocked)));
+    assert_eq!(
+        (entry.policy_decision, entry.error),
+        (PolicyDecision::Blocked, Some(RelayErrorCode::PolicyBlocked))
+    );
     assert_eq!(entry.summary["refused_by"], "owner");
 }
 
@@ -106,7 +112,7 @@ async fn what_is_not_allowed_is_not_done() {
 #[tokio::test]
 async fn what_is_blocked_is_asked_of_nobody() {
     let (world, device, _, runtime) = lent("block", json!({})).await;
-    assert_eq!(open_in(&runtime, "r1").await.unwrap_err().code, Code::PolicyBlocked);
+    assert_eq!(open_in(&runtime, "r1").await.unwrap_err().code, RelayErrorCode::PolicyBlocked);
     assert!(device.asked().is_empty() && open(&world).await.is_empty());
 }
 
@@ -122,7 +128,7 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     let always = async {
         let wait = wait(&world).await;
         let always = "every call of open on laptop, as long as the tool does not change, in space-1, until the approval is revoked";
-        assert_eq!(wait["ask"]["permission"]["always"], json!([always]));
+        assert_eq!(wait["request"]["permission"]["alwaysAllows"], json!([always]));
         answer(&world, &world.token, &wait, json!({ "permission": "always" })).await
     };
     let (done, _) = tokio::join!(open_in(&runtime, "r1"), always);
@@ -148,13 +154,13 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     open_in(&runtime, "r3").await.unwrap();
     assert_eq!(device.asked().len(), 1);
     let status = world.ok(Method::GET, "/api/v1/relay/status", None).await;
-    let remembered = &status["remembered"][0];
+    let remembered = &status["rememberedApprovals"][0];
     assert_eq!((&remembered["operation"], &remembered["author"]), (&json!("tool:open"), &json!("owner")));
     let id = remembered["id"].as_str().unwrap().to_owned();
     world.ok(Method::DELETE, &format!("/api/v1/relay/approvals/{id}"), None).await;
     let reject = async { answer(&world, &world.token, &wait(&world).await, json!("reject")).await };
     let (done, _) = tokio::join!(open_in(&runtime, "r1"), reject);
-    assert_eq!(done.unwrap_err().code, Code::PolicyBlocked);
+    assert_eq!(done.unwrap_err().code, RelayErrorCode::PolicyBlocked);
 }
 
 /// relay-143: an approval in a run is for that run; many that wait for the same are asked about once.
@@ -177,12 +183,12 @@ async fn an_approval_in_a_run_is_for_that_run() {
 #[tokio::test]
 async fn an_environment_only_makes_stricter() {
     let (world, _device, _, runtime) = lent("allow", json!({ "approvals": { "tool:open": "block" } })).await;
-    assert_eq!(open_in(&runtime, "r1").await.unwrap_err().code, Code::PolicyBlocked);
+    assert_eq!(open_in(&runtime, "r1").await.unwrap_err().code, RelayErrorCode::PolicyBlocked);
     let looser = world.environment(json!({ "approvals": { "tool.call": "allow" } })).await;
     world.runtime(&looser).await;
     let (world, _device, _, runtime) =
         lent("block", json!({ "approvals": { "tool:open": "allow", "tool.call": "allow" } })).await;
-    assert_eq!(open_in(&runtime, "r1").await.unwrap_err().code, Code::PolicyBlocked);
+    assert_eq!(open_in(&runtime, "r1").await.unwrap_err().code, RelayErrorCode::PolicyBlocked);
     assert!(open(&world).await.is_empty());
 }
 
@@ -196,8 +202,8 @@ async fn a_command_waits_for_somebody_if_the_grant_says_so() {
     let runtime = world.runtime(&environment).await;
     let once = async {
         let wait = wait(&world).await;
-        assert_eq!(wait["ask"]["permission"]["title"], "run `make -j` on laptop");
-        assert_eq!(wait["ask"]["permission"]["kind"], "execute");
+        assert_eq!(wait["request"]["permission"]["title"], "run `make -j` on laptop");
+        assert_eq!(wait["request"]["permission"]["kind"], "execute");
         answer(&world, &world.token, &wait, json!({ "permission": "once" })).await
     };
     let (done, _) = tokio::join!(runtime.ask("shell.start", json!({ "command": "make -j" })), once);
@@ -210,13 +216,13 @@ async fn a_command_waits_for_somebody_if_the_grant_says_so() {
 async fn what_nobody_approves_is_not_done() {
     let (world, device, _, runtime) = lent("ask_once", json!({})).await;
     let error = open_in(&runtime, "r1").await.unwrap_err();
-    assert_eq!((error.code, &error.details["reason"]), (Code::ApprovalRequired, &json!("expired")));
+    assert_eq!((error.code, &error.details["reason"]), (RelayErrorCode::ApprovalRequired, &json!("expired")));
     assert!(open(&world).await.is_empty());
     // Who manages the hub need not be somebody who approves.
-    let set = json!({ "admin": true });
+    let set = json!({ "isAdmin": true });
     world.ok(Method::PUT, "/api/users/owner", Some(set)).await;
     let error = open_in(&runtime, "r1").await.unwrap_err();
-    assert_eq!((error.code, &error.details["reason"]), (Code::ApprovalRequired, &json!("nobody")));
+    assert_eq!((error.code, &error.details["reason"]), (RelayErrorCode::ApprovalRequired, &json!("nobody")));
     assert!(device.asked().is_empty());
 }
 
@@ -252,16 +258,17 @@ async fn the_first_answer_holds_and_everybody_is_told_whose_it_is() {
     let opened = told.until("opened").await;
     assert_eq!(opened["wait"]["id"], wait["id"]);
     let settled = told.until("settled").await;
-    assert_eq!(settled["wait"]["settled"]["author"], "ana");
-    assert_eq!(settled["wait"]["settled"]["outcome"]["permission"], "once");
+    assert_eq!(settled["wait"]["settlement"]["author"], "ana");
+    assert_eq!(settled["wait"]["settlement"]["outcome"]["permission"], "once");
 }
 
 /// Who no longer wants it no longer asks: the wait is withdrawn. So is what was open when the hub ended.
 #[tokio::test]
 async fn what_nobody_waits_for_is_withdrawn() {
     let (world, device, environment, runtime) = lent("always_ask", json!({})).await;
-    let call =
-        || Ask::new("tool.call", Json::from_value(&json!({ "name": "open", "arguments": { "path": "a" } })));
+    let call = || {
+        Ask::new("tool.call", RawJson::from_value(&json!({ "name": "open", "arguments": { "path": "a" } })))
+    };
     let waiting = runtime.peer.request(call()).await;
     let first = wait(&world).await;
     drop(waiting);

@@ -1,6 +1,6 @@
 //! Why a request comes to nothing, as those hear it who ask through the hub.
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -60,7 +60,8 @@ async fn every_code_comes_of_something() {
     device.works_on(1).await;
     device.unplug();
     heard.push(raw.hears().await["error"]["code"].take());
-    let expected: Vec<_> = Code::ALL.into_iter().filter(|code| *code != Code::ArtifactError).collect();
+    let expected: Vec<_> =
+        RelayErrorCode::ALL.into_iter().filter(|code| *code != RelayErrorCode::ArtifactError).collect();
     assert_eq!(json!(heard), json!(expected));
 }
 

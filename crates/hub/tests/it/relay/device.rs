@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use client::Client;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Code, DeviceCapabilities, EventFrame, FileCapability, Hello, Json, OfferedRoot, PROTOCOL, RelayAccepted,
-    RelayError, Request, ShellCapability, ToolCapability,
+    DeviceCapabilities, EventFrame, FileCapability, Hello, OfferedRoot, PROTOCOL, RawJson, RelayAccepted,
+    RelayError, RelayErrorCode, Request, ShellCapability, ToolCapability,
 };
 use relay::{Ask, Handler, Limits, Peer, Refused, Reply, Side, Socket};
 use serde_json::{Map, Value, json};
@@ -140,12 +140,12 @@ impl Device {
 
     /// Says that something happened.
     pub(super) async fn says(&self, event: &str, payload: Value) {
-        self.peer.event(event, Json::from_value(&payload)).await.unwrap();
+        self.peer.event(event, RawJson::from_value(&payload)).await.unwrap();
     }
 
     /// Asks the hub.
     pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Value, RelayError> {
-        let call = self.peer.request(Ask::new(method, Json::from_value(&params))).await;
+        let call = self.peer.request(Ask::new(method, RawJson::from_value(&params))).await;
         soon(call.outcome()).await.map(|result| result.read().unwrap())
     }
 
@@ -174,7 +174,7 @@ impl Handler for At {
         Err(Refused("a device does not accept connections".into()))
     }
 
-    async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
         let desk = &self.0;
         desk.working.send_modify(|working| *working += 1);
         let _working = Working(&desk.working);
@@ -182,7 +182,7 @@ impl Handler for At {
         let method = request.method.clone();
         desk.asked.lock().push(request);
         let text = |name: &str| params[name].as_str().unwrap_or_default().to_owned();
-        Ok(Json::from_value(&match method.as_str() {
+        Ok(RawJson::from_value(&match method.as_str() {
             "file.read" if text("path") == "hang" => return Err(self.hang(reply).await),
             "file.read" if text("path") == "ignore" => std::future::pending().await,
             "file.read" if text("path") == "linger" => {
@@ -192,14 +192,14 @@ impl Handler for At {
             }
             "file.read" if text("path") == "lost" => return Err(self.hang(reply).await.with("lost", true)),
             "file.read" if text("path") == "missing" => {
-                return Err(RelayError::new(Code::NotFound, "there is no such file"));
+                return Err(RelayError::new(RelayErrorCode::NotFound, "there is no such file"));
             }
             "file.read" if text("path") == "broken" => {
-                return Err(RelayError::new(Code::ProviderError, "the disk is broken"));
+                return Err(RelayError::new(RelayErrorCode::ProviderError, "the disk is broken"));
             }
             "file.read" if text("encoding") == "binary" => {
                 let bytes = format!("bytes of {}", text("path")).into_bytes();
-                return Ok(Json::from_value(&json!({ "content": "", "encoding": "binary" }))
+                return Ok(RawJson::from_value(&json!({ "content": "", "encoding": "binary" }))
                     .with_bytes(bytes.into()));
             }
             "file.read" => json!({ "content": format!("content of {}", text("path")), "encoding": "utf-8" }),
@@ -210,12 +210,12 @@ impl Handler for At {
             // It is called what it runs.
             "shell.start" if params["background"] == json!(true) => {
                 let started = json!({ "command_id": text("command"), "duration_ms": 1 });
-                reply.stream("status", Json::from_value(&started)).await?;
+                reply.stream("status", RawJson::from_value(&started)).await?;
                 started
             }
             "shell.start" => {
                 for number in 0..params["output_limit_bytes"].as_u64().unwrap_or(3) {
-                    reply.stream("stdout", Json::from_value(&format!("line {number}\n"))).await?;
+                    reply.stream("stdout", RawJson::from_value(&format!("line {number}\n"))).await?;
                 }
                 if text("command") == "hang" {
                     return Err(self.hang(reply).await);
@@ -241,6 +241,6 @@ impl At {
     async fn hang(&self, reply: &Reply) -> RelayError {
         reply.cancelled().await;
         self.0.cancelled.fetch_add(1, SeqCst);
-        RelayError::new(Code::Cancelled, "it was cancelled")
+        RelayError::new(RelayErrorCode::Cancelled, "it was cancelled")
     }
 }

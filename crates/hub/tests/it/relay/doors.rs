@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use futures_util::{FutureExt, StreamExt};
-use protocol::relay::{Code, Json, RelayContext};
+use protocol::relay::{RawJson, RelayContext, RelayErrorCode};
 use relay::{Ask, Part};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -74,11 +74,11 @@ async fn a_runtime_uses_a_device_over_a_websocket() {
     let read = runtime.ask("file.read", readme()).await.unwrap();
     assert_eq!(read["content"], "content of README.md");
     let start = json!({ "command": "seq", "output_limit_bytes": 2000 });
-    let mut call = runtime.peer.request(Ask::new("shell.start", Json::from_value(&start))).await;
+    let mut call = runtime.peer.request(Ask::new("shell.start", RawJson::from_value(&start))).await;
     for number in 0..2000 {
         let Some(Part::Stream(frame)) = soon(call.next()).await else { panic!("a stream") };
         assert_eq!((frame.seq, frame.event.as_str()), (Some(number), "stdout"));
-        assert_eq!(frame.data, Json::from_value(&format!("line {number}\n")));
+        assert_eq!(frame.data, RawJson::from_value(&format!("line {number}\n")));
     }
     let Some(Part::Outcome(Ok(ended))) = soon(call.next()).await else { panic!("an outcome") };
     assert_eq!(ended.read::<Value>().unwrap()["exit_code"], 0);
@@ -92,7 +92,7 @@ async fn bytes_pass_to_who_takes_them() {
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
     let params = json!({ "root_id": "main", "path": "README.md", "encoding": "binary" });
-    let call = runtime.peer.request(Ask::new("file.read", Json::from_value(&params))).await;
+    let call = runtime.peer.request(Ask::new("file.read", RawJson::from_value(&params))).await;
     let result = soon(call.outcome()).await.unwrap();
     assert_eq!(result.bytes().as_ref(), b"bytes of README.md");
     until(|| async { world.audit().await.len() == 2 }).await;
@@ -146,13 +146,13 @@ async fn who_leaves_cancels() {
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
     let cancelled = || device.desk.cancelled.load(SeqCst);
-    let call = runtime.peer.request(Ask::new("file.read", Json::from_value(&hang()))).await;
+    let call = runtime.peer.request(Ask::new("file.read", RawJson::from_value(&hang()))).await;
     device.works_on(1).await;
     drop(call);
     device.works_on(0).await;
     assert_eq!(cancelled(), 1);
     // A connection that is closed, with all that goes on through it.
-    let calls = [1, 2].map(|_| runtime.peer.request(Ask::new("file.read", Json::from_value(&hang()))));
+    let calls = [1, 2].map(|_| runtime.peer.request(Ask::new("file.read", RawJson::from_value(&hang()))));
     let calls = futures_util::future::join_all(calls).await;
     device.works_on(2).await;
     runtime.peer.close("enough");
@@ -177,7 +177,7 @@ async fn a_runtime_hears_that_it_is_cancelled_when_it_has_ended() {
     let device = world.lend(Offering::all(), json!([files("ro")])).await;
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
-    let linger = Json::from_value(&json!({ "root_id": "main", "path": "linger" }));
+    let linger = RawJson::from_value(&json!({ "root_id": "main", "path": "linger" }));
     let mut call = runtime.peer.request(Ask::new("file.read", linger)).await;
     device.works_on(1).await;
     call.cancel();
@@ -187,7 +187,7 @@ async fn a_runtime_hears_that_it_is_cancelled_when_it_has_ended() {
     assert!(call.next().now_or_never().is_none(), "it goes on at the device");
     device.desk.may_end.notify_one();
     let error = soon(call.outcome()).await.unwrap_err();
-    assert_eq!((error.code, error.recoverable, error.is_lost()), (Code::Cancelled, true, false));
+    assert_eq!((error.code, error.recoverable, error.is_lost()), (RelayErrorCode::Cancelled, true, false));
     device.works_on(0).await;
 }
 
@@ -199,7 +199,7 @@ async fn a_runtime_hears_that_nobody_can_tell() {
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
     for path in ["lost", "linger"] {
-        let ask = Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": path })));
+        let ask = Ask::new("file.read", RawJson::from_value(&json!({ "root_id": "main", "path": path })));
         let mut call = runtime.peer.request(ask).await;
         device.works_on(1).await;
         let before = device.desk.cancelled.load(SeqCst);
@@ -209,7 +209,7 @@ async fn a_runtime_hears_that_nobody_can_tell() {
             device.unplug();
         }
         let error = soon(call.outcome()).await.unwrap_err();
-        assert_eq!((error.code, error.is_lost()), (Code::Cancelled, true), "{path}");
+        assert_eq!((error.code, error.is_lost()), (RelayErrorCode::Cancelled, true), "{path}");
         if path == "lost" {
             device.works_on(0).await;
         }
@@ -224,13 +224,13 @@ async fn what_has_not_left_is_cancelled_at_once() {
     let device = world.lend(Offering::all(), json!([ask])).await;
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
-    let start = Json::from_value(&json!({ "command": "true" }));
+    let start = RawJson::from_value(&json!({ "command": "true" }));
     let mut call = runtime.peer.request(Ask::new("shell.start", start)).await;
     let waits =
         || async { world.ok(Method::GET, "/api/waits", None).await["items"].as_array().unwrap().len() };
     until(|| async { waits().await == 1 }).await;
     call.cancel();
-    assert_eq!(soon(call.outcome()).await.unwrap_err().code, Code::Cancelled);
+    assert_eq!(soon(call.outcome()).await.unwrap_err().code, RelayErrorCode::Cancelled);
     until(|| async { waits().await == 0 }).await;
     assert!(device.asked().is_empty());
 }
@@ -259,7 +259,7 @@ async fn sessions_that_use_the_same_device_are_apart() {
         world.environment(json!({ "sessionId": "s2" })).await,
     ];
     let (first, second) = (world.runtime(&one).await, world.runtime(&two).await);
-    let ask = || Ask::new("file.read", Json::from_value(&hang()));
+    let ask = || Ask::new("file.read", RawJson::from_value(&hang()));
     let (mine, theirs) = (first.peer.request(ask()).await, second.peer.request(ask()).await);
     device.works_on(2).await;
     let path = format!("/api/v1/relay/environments/{}", one.id);
@@ -282,7 +282,7 @@ async fn what_one_has_started_is_not_there_for_another() {
     let start = json!({ "command": "named" });
     assert_eq!(mine.ask("shell.start", start).await.unwrap()["command_id"], "cmd-1");
     let call = json!({ "name": "open", "arguments": { "path": "hang" }, "call_id": "call-1" });
-    let _call = mine.peer.request(Ask::new("tool.call", Json::from_value(&call))).await;
+    let _call = mine.peer.request(Ask::new("tool.call", RawJson::from_value(&call))).await;
     device.works_on(1).await;
     let before = device.asked().len();
     for (method, params) in [
@@ -296,7 +296,7 @@ async fn what_one_has_started_is_not_there_for_another() {
         ("shell.cancel", json!({ "command_id": "cmd-1", "call_id": "nobody" })),
     ] {
         let refused = theirs.ask(method, params.clone()).await.unwrap_err();
-        assert_eq!(refused.code, Code::NotFound, "{method}");
+        assert_eq!(refused.code, RelayErrorCode::NotFound, "{method}");
         assert!(mine.ask(method, params).await.is_ok(), "{method}");
     }
     assert_eq!(device.asked().len(), before + 7, "nothing of the other reached the device");
@@ -318,7 +318,7 @@ async fn a_name_of_a_use_is_free_for_others() {
         assert_eq!(status, 200, "{body}");
     }
     let runtime = world.runtime(&one).await;
-    let going_on = runtime.peer.request(Ask::new("tool.call", Json::from_value(&call("hang")))).await;
+    let going_on = runtime.peer.request(Ask::new("tool.call", RawJson::from_value(&call("hang")))).await;
     device.works_on(1).await;
     // The device could not tell both apart.
     assert_eq!(world.error(&two, "tool.call", call("a")).await, "invalid_request");
@@ -345,14 +345,14 @@ async fn a_name_that_is_too_long_is_refused() {
         let refused = runtime.ask(method, params).await.unwrap_err();
         assert_eq!(
             (refused.code, &refused.details["limit"]),
-            (Code::InvalidRequest, &json!(256)),
+            (RelayErrorCode::InvalidRequest, &json!(256)),
             "{method}"
         );
     }
     let said = |name: &str| serde_json::from_value::<RelayContext>(json!({ name: long })).unwrap();
     for name in ["session_id", "run_id", "tool_call_id"] {
         let refused = runtime.ask_for("shell.start", json!({ "command": "true" }), said(name)).await;
-        assert_eq!(refused.unwrap_err().code, Code::InvalidRequest, "{name}");
+        assert_eq!(refused.unwrap_err().code, RelayErrorCode::InvalidRequest, "{name}");
     }
     assert!(device.asked().is_empty());
     until(|| async { world.audit().await.len() == 6 }).await;
@@ -368,7 +368,7 @@ async fn only_so_many_requests_go_on_at_a_time() {
     let runtime = world.runtime(&environment).await;
     let mut going_on = Vec::new();
     for _ in 0..24 {
-        going_on.push(runtime.peer.request(Ask::new("file.read", Json::from_value(&hang()))).await);
+        going_on.push(runtime.peer.request(Ask::new("file.read", RawJson::from_value(&hang()))).await);
     }
     device.works_on(24).await;
     let (status, body) = world.ask(&environment, "file.read", readme()).await;
@@ -381,7 +381,7 @@ async fn only_so_many_requests_go_on_at_a_time() {
     assert!(busy["message"].as_str().unwrap().contains("this environment"), "{busy}");
     assert!(runtime.ask("shell.start", json!({ "command": "true" })).await.is_ok(), "others have room");
     for _ in 0..8 {
-        let ask = Ask::new("shell.start", Json::from_value(&json!({ "command": "hang" })));
+        let ask = Ask::new("shell.start", RawJson::from_value(&json!({ "command": "hang" })));
         going_on.push(runtime.peer.request(ask).await);
     }
     device.works_on(32).await;
@@ -402,7 +402,7 @@ async fn who_leaves_has_the_place_until_the_device_is_done() {
     let device = world.lend(Offering::all(), json!([files("ro")])).await;
     let (one, two) = (world.environment(json!({})).await, world.environment(json!({})).await);
     let runtime = world.runtime(&one).await;
-    let ignore = Json::from_value(&json!({ "root_id": "main", "path": "ignore" }));
+    let ignore = RawJson::from_value(&json!({ "root_id": "main", "path": "ignore" }));
     for count in 1..=24 {
         let call = runtime.peer.request(Ask::new("file.read", ignore.clone())).await;
         device.works_on(count).await;
@@ -426,7 +426,7 @@ async fn a_command_that_nobody_hears_of_is_ended() {
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
     let start = json!({ "command": "x", "background": true });
-    let call = runtime.peer.request(Ask::new("shell.start", Json::from_value(&start))).await;
+    let call = runtime.peer.request(Ask::new("shell.start", RawJson::from_value(&start))).await;
     let request = device.hears().await;
     drop(call);
     assert_eq!(device.hears().await["type"], "cancel");

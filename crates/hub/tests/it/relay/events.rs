@@ -53,7 +53,7 @@ async fn a_device_that_is_paused_begins_nothing_new() {
     let mut heard = runtime.events.subscribe();
     let going_on = runtime.peer.request(relay::Ask::new(
         "file.read",
-        protocol::relay::Json::from_value(&json!({ "root_id": "main", "path": "hang" })),
+        protocol::relay::RawJson::from_value(&json!({ "root_id": "main", "path": "hang" })),
     ));
     let going_on = going_on.await;
     device.works_on(1).await;

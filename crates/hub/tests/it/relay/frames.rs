@@ -1,7 +1,7 @@
 //! Frames at the doors of the hub.
 
 use hub::Config;
-use protocol::relay::{Code, Json};
+use protocol::relay::{RawJson, RelayErrorCode};
 use relay::Ask;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
@@ -71,7 +71,7 @@ async fn what_is_too_large_ends_its_own_connection_only() {
     let offered = hello("phone", json!({ "fileops": { "enabled": true, "roots": [root] } }));
     let (mut phone, _) = Raw::accepted(&world, CONNECT, &token, offered).await;
     super::world::until(|| async { !world.connection("phone").await.is_null() }).await;
-    let hang = || Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" })));
+    let hang = || Ask::new("file.read", RawJson::from_value(&json!({ "root_id": "main", "path": "hang" })));
     let on_laptop = world.runtime(&world.environment(json!({})).await).await;
     let on_phone = world.runtime(&world.environment(json!({ "clientId": "phone" })).await).await;
     let goes_on = on_laptop.peer.request(hang()).await;
@@ -80,7 +80,7 @@ async fn what_is_too_large_ends_its_own_connection_only() {
     assert_eq!(phone.hears().await["method"], "file.read");
     phone.send(Message::text(" ".repeat((1 << 20) + 1))).await;
     assert_eq!(phone.closed().await, Some(1009));
-    assert_eq!(soon(ends.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+    assert_eq!(soon(ends.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
     assert_eq!(on_laptop.ask("file.read", readme()).await.unwrap()["content"], "content of README.md");
     laptop.works_on(1).await;
     drop(goes_on);

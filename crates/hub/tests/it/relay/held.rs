@@ -51,7 +51,7 @@ async fn an_environment_ends_when_who_made_it_may_not_have_it() {
         let mut runtime = world.runtime(&environment).await;
         assert_eq!(world.ask(&environment, "file.read", readme()).await.0, 200);
         let hang = json!({ "root_id": "main", "path": "hang" });
-        let ask = relay::Ask::new("file.read", protocol::relay::Json::from_value(&hang));
+        let ask = relay::Ask::new("file.read", protocol::relay::RawJson::from_value(&hang));
         let call = runtime.peer.request(ask).await;
         device.works_on(1).await;
         let since = Instant::now();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use protocol::relay::{
-    BasicCapability, Code, ComputerCapability, ConnectionSide, Family, METHODS, MethodInfo,
+    BasicCapability, ComputerCapability, ConnectionSide, Family, METHODS, MethodInfo, RelayErrorCode,
 };
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ async fn every_method_is_known() {
         match outcome {
             Ok(_) => done.insert(row.name),
             Err(error) => {
-                assert_eq!(error.code, Code::CapabilityUnavailable, "{request}: {error:?}");
+                assert_eq!(error.code, RelayErrorCode::CapabilityUnavailable, "{request}: {error:?}");
                 refused.insert(row.name)
             }
         };

@@ -16,7 +16,7 @@ async fn begin(world: &World) -> (String, String) {
         http.post(format!("{}/api/devices/pairings", world.base)).json(&begin).send().await.unwrap();
     assert_eq!(pairing.status(), 201);
     let pairing: serde_json::Value = pairing.json().await.unwrap();
-    assert!(pairing["pollMs"].is_u64() && pairing["expiresAt"].is_string());
+    assert!(pairing["pollIntervalMs"].is_u64() && pairing["expiresAt"].is_string());
     (pairing["code"].as_str().unwrap().into(), pairing["claimSecret"].as_str().unwrap().into())
 }
 

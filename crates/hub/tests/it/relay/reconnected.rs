@@ -1,6 +1,6 @@
 //! Devices that are lost and come back.
 
-use protocol::relay::{Code, Json};
+use protocol::relay::{RawJson, RelayErrorCode};
 use relay::Ask;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::{
 };
 
 fn hang() -> Ask {
-    Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" })))
+    Ask::new("file.read", RawJson::from_value(&json!({ "root_id": "main", "path": "hang" })))
 }
 
 /// relay-116, relay-119, relay-120, relay-155, relay-167: what waits for a device that is lost is told so, its capabilities are not there, and
@@ -29,7 +29,7 @@ async fn an_environment_outlives_the_connection_of_its_device() {
     let first = world.connection("laptop").await["connectionId"].clone();
     device.unplug();
     for call in waiting {
-        assert_eq!(soon(call.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+        assert_eq!(soon(call.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
     }
     until(|| async { world.connection("laptop").await.is_null() }).await;
     let (_, body) = world.ask(&environment, "file.read", readme()).await;
@@ -57,7 +57,7 @@ async fn the_same_copy_takes_the_place_of_its_connection() {
     let second = world.connect(&token, Offering::all()).await;
     let why = first.ended().await;
     assert!(why.contains("replaced by a newer connection"), "{why}");
-    assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+    assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
     runtime.ask("file.read", readme()).await.unwrap();
     assert_eq!(second.asked().len(), 1);
 }
@@ -128,10 +128,10 @@ async fn nothing_is_taken_up_again_by_another_connection() {
     let offered = hello("phone", json!({ "fileops": { "enabled": true, "roots": [root] } }));
     let (mut first, _) = Raw::accepted(&world, CONNECT, &token, offered.clone()).await;
     until(|| async { !world.connection("phone").await.is_null() }).await;
-    let asked = runtime.peer.request(Ask::new("file.read", Json::from_value(&hang))).await;
+    let asked = runtime.peer.request(Ask::new("file.read", RawJson::from_value(&hang))).await;
     let id = first.hears().await["id"].clone();
     drop(first);
-    assert_eq!(soon(asked.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+    assert_eq!(soon(asked.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
     resuming["resume"]["request_ids"] = json!([id]);
     for name in ["client_id", "capabilities"] {
         resuming[name] = offered[name].clone();

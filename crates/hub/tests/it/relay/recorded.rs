@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hub::Rate;
-use protocol::relay::{Code, Json, PolicyDecision, RequestStatus, audit::chain};
+use protocol::relay::{PolicyDecision, RawJson, RelayErrorCode, RequestStatus, audit::chain};
 use relay::Ask;
 use reqwest::Method;
 use serde_json::json;
@@ -51,7 +51,7 @@ async fn what_is_blocked_is_written_down() {
             (entry.policy_decision, entry.status),
             (PolicyDecision::Blocked, Some(RequestStatus::Failed))
         );
-        assert_eq!(entry.error, Some(Code::PermissionDenied));
+        assert_eq!(entry.error, Some(RelayErrorCode::PermissionDenied));
     }
     assert_eq!(audit[0].virtual_path.as_ref().unwrap().as_str(), "/workspace/main/a/b");
     assert_eq!(audit[1].root_id.as_ref().unwrap().as_str(), "nothing");
@@ -64,9 +64,9 @@ async fn what_is_nothing_to_ask_is_written_down() {
     let _device = world.lend(Offering::all(), json!([files("ro")])).await;
     let environment = world.environment(json!({ "sessionId": "s1" })).await;
     for (method, code) in [
-        ("file.chmod", Code::UnknownMethod),
-        ("telepathy.listen", Code::UnknownMethod),
-        ("tool.register", Code::InvalidRequest),
+        ("file.chmod", RelayErrorCode::UnknownMethod),
+        ("telepathy.listen", RelayErrorCode::UnknownMethod),
+        ("tool.register", RelayErrorCode::InvalidRequest),
     ] {
         let before = world.audit().await.len();
         assert_eq!(world.error(&environment, method, json!({ "tools": [] })).await, code.as_str());
@@ -106,7 +106,7 @@ async fn what_a_device_asks_is_written_down() {
     );
     assert_eq!(json!(audit[0].summary), json!({ "tools": ["open"], "rejected": 1 }));
     assert_eq!(audit[0].connection_id, device.accepted().await.connection_id);
-    assert_eq!(audit[2].error, Some(Code::CapabilityUnavailable));
+    assert_eq!(audit[2].error, Some(RelayErrorCode::CapabilityUnavailable));
 }
 
 /// relay-151: what is cancelled, fails or is lost has an end as well.
@@ -116,7 +116,7 @@ async fn every_end_is_written_down() {
     let mut device = world.lend(Offering::all(), json!([files("ro")])).await;
     let environment = world.environment(json!({})).await;
     let runtime = world.runtime(&environment).await;
-    let hang = || Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" })));
+    let hang = || Ask::new("file.read", RawJson::from_value(&json!({ "root_id": "main", "path": "hang" })));
     let call = runtime.peer.request(hang()).await;
     device.works_on(1).await;
     drop(call);
@@ -194,12 +194,16 @@ async fn what_somebody_is_asked_is_not_written_down() {
         let body = json!({ "method": method, "params": params, "context": context }).to_string();
         let once = async {
             let wait = wait(&world).await;
-            assert!(wait["ask"]["permission"]["input"].to_string().contains("hunter2"), "{wait}");
+            assert!(wait["request"]["permission"]["input"].to_string().contains("hunter2"), "{wait}");
             answer(&world, &world.token, &wait, json!({ "permission": "once" })).await
         };
         let ((status, body), (_, settled)) = tokio::join!(world.post(&environment, body), once);
         assert_eq!(status, 200, "{body}");
-        assert_eq!(settled["ask"]["permission"]["input"], json!(null), "what is settled is no longer kept");
+        assert_eq!(
+            settled["request"]["permission"]["input"],
+            json!(null),
+            "what is settled is no longer kept"
+        );
     }
     assert_eq!(device.asked().len(), 2);
     let world = world.restarted().await;
@@ -236,7 +240,7 @@ async fn the_chain_goes_on_after_a_restart() {
 async fn verbs(world: &World, wanted: &str) -> usize {
     let page = world.ok(Method::GET, "/api/audit?limit=1000", None).await;
     let entries = page["items"].as_array().unwrap().iter();
-    entries.filter(|item| item["entry"]["verb"] == wanted).count()
+    entries.filter(|item| item["entry"]["action"] == wanted).count()
 }
 
 /// Nobody can push out what is in the audit of the hub: neither who is not known, …

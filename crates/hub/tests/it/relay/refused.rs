@@ -123,7 +123,7 @@ async fn what_is_no_frame_closes_the_connection_and_is_written_down() {
 async fn violations(world: &World) -> Vec<u16> {
     let page = world.ok(Method::GET, "/api/audit", None).await;
     let entries = page["items"].as_array().unwrap().iter().map(|item| &item["entry"]);
-    let broken = entries.filter(|entry| entry["verb"] == "relay.violation");
+    let broken = entries.filter(|entry| entry["action"] == "relay.violation");
     broken.map(|entry| entry["status"].as_u64().unwrap() as u16).collect()
 }
 

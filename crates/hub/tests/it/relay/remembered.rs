@@ -1,6 +1,6 @@
 //! What an approval for more than once is for.
 
-use protocol::relay::{Code, RelayContext, RelayError};
+use protocol::relay::{RelayContext, RelayError, RelayErrorCode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ async fn is_asked(world: &World, used: impl Future<Output = Result<Value, RelayE
     match done {
         Ok(_) => false,
         Err(error) => {
-            assert_eq!(error.code, Code::PolicyBlocked);
+            assert_eq!(error.code, RelayErrorCode::PolicyBlocked);
             true
         }
     }
@@ -99,7 +99,7 @@ async fn a_tool_that_becomes_another_meanwhile_is_not_used() {
     };
     let (done, _) = tokio::join!(use_open(&runtime), changed);
     let error = done.unwrap_err();
-    assert_eq!((error.code, &error.details["reason"]), (Code::ApprovalRequired, &json!("changed")));
+    assert_eq!((error.code, &error.details["reason"]), (RelayErrorCode::ApprovalRequired, &json!("changed")));
     assert!(device.asked().is_empty());
 }
 
@@ -130,13 +130,13 @@ async fn a_wait_says_what_always_is_for() {
         let params = json!({ "name": "open", "arguments": { "path": "a" } });
         let seen = async {
             let wait = wait(&world).await;
-            assert_eq!(wait["ask"]["permission"]["always"], json!([expected]));
+            assert_eq!(wait["request"]["permission"]["alwaysAllows"], json!([expected]));
             answer(&world, &world.token, &wait, json!({ "permission": "always" })).await
         };
         let (done, _) = tokio::join!(runtime.ask_for("tool.call", params, context), seen);
         done.unwrap();
         let status = world.ok(Method::GET, "/api/v1/relay/status", None).await;
-        let remembered = status["remembered"].as_array().unwrap();
+        let remembered = status["rememberedApprovals"].as_array().unwrap();
         assert_eq!(remembered.len(), usize::from(approval != "always_ask"));
         for it in remembered {
             assert_eq!(it["runId"], json!(run));

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use protocol::relay::{Code, Json};
+use protocol::relay::{RawJson, RelayErrorCode};
 use relay::{Ask, Call};
 use reqwest::Method;
 use serde_json::json;
@@ -51,7 +51,7 @@ impl Lent {
         let call = self
             .runtime
             .peer
-            .request(Ask::new("shell.start", Json::from_value(&json!({ "command": "hang" }))))
+            .request(Ask::new("shell.start", RawJson::from_value(&json!({ "command": "hang" }))))
             .await;
         self.device.works_on(1).await;
         call
@@ -60,7 +60,10 @@ impl Lent {
     /// The device is cut off: what goes on ends, and it cannot come back.
     async fn ends_cut_off(mut self, call: Call, since: Instant) {
         let error = soon(call.outcome()).await.unwrap_err();
-        assert!(matches!(error.code, Code::RelayDisconnected | Code::PermissionDenied), "{error:?}");
+        assert!(
+            matches!(error.code, RelayErrorCode::RelayDisconnected | RelayErrorCode::PermissionDenied),
+            "{error:?}"
+        );
         self.device.ended().await;
         self.device.works_on(0).await;
         assert!(since.elapsed() < AT_ONCE, "{:?}", since.elapsed());
@@ -102,18 +105,18 @@ async fn a_permission_that_is_lost_ends_what_needs_it() {
     let read = lent
         .runtime
         .peer
-        .request(Ask::new("file.read", Json::from_value(&json!({ "root_id": "main", "path": "hang" }))))
+        .request(Ask::new("file.read", RawJson::from_value(&json!({ "root_id": "main", "path": "hang" }))))
         .await;
     lent.device.works_on(2).await;
     let since = Instant::now();
     lent.device
         .says("capability.updated", json!({ "capability": "shell", "state": "permission_required" }))
         .await;
-    assert_eq!(soon(call.outcome()).await.unwrap_err().code, Code::PermissionDenied);
+    assert_eq!(soon(call.outcome()).await.unwrap_err().code, RelayErrorCode::PermissionDenied);
     lent.device.works_on(1).await;
     assert!(since.elapsed() < AT_ONCE);
     let refused = lent.runtime.ask("shell.start", json!({ "command": "true" })).await.unwrap_err();
-    assert_eq!(refused.code, Code::CapabilityUnavailable);
+    assert_eq!(refused.code, RelayErrorCode::CapabilityUnavailable);
     lent.device.says("capability.updated", json!({ "capability": "shell", "state": "online" })).await;
     until(|| async { lent.runtime.ask("shell.start", json!({ "command": "true" })).await.is_ok() }).await;
     drop(read);
@@ -128,7 +131,10 @@ async fn a_runtime_that_is_another_has_nothing() {
     lent.world.ok(Method::DELETE, "/api/runtimes/box", None).await;
     lent.world.add_runtime("box").await;
     let error = soon(call.outcome()).await.unwrap_err();
-    assert!(matches!(error.code, Code::RelayDisconnected | Code::PermissionDenied), "{error:?}");
+    assert!(
+        matches!(error.code, RelayErrorCode::RelayDisconnected | RelayErrorCode::PermissionDenied),
+        "{error:?}"
+    );
     lent.runtime.ended().await;
     lent.device.works_on(0).await;
     assert!(since.elapsed() < AT_ONCE, "{:?}", since.elapsed());
@@ -200,7 +206,10 @@ async fn a_grant_that_is_taken_back_ends_what_goes_on_under_it() {
     let since = Instant::now();
     lent.world.ok(Method::DELETE, &format!("/api/grants/{}", lent.grant), None).await;
     let error = soon(call.outcome()).await.unwrap_err();
-    assert!(matches!(error.code, Code::RelayDisconnected | Code::PermissionDenied), "{error:?}");
+    assert!(
+        matches!(error.code, RelayErrorCode::RelayDisconnected | RelayErrorCode::PermissionDenied),
+        "{error:?}"
+    );
     // What was accepted is no longer granted: it comes again, and is accepted for less.
     lent.device.ended().await;
     assert!(since.elapsed() < AT_ONCE, "{:?}", since.elapsed());
@@ -218,10 +227,10 @@ async fn a_grant_that_is_taken_back_does_not_concern_others() {
     let other = lent.world.runtime(&other).await;
     let call = lent.command().await;
     let theirs =
-        other.peer.request(Ask::new("shell.start", Json::from_value(&json!({ "command": "hang" })))).await;
+        other.peer.request(Ask::new("shell.start", RawJson::from_value(&json!({ "command": "hang" })))).await;
     lent.device.works_on(2).await;
     lent.world.ok(Method::DELETE, &format!("/api/grants/{}", lent.grant), None).await;
-    assert_eq!(soon(call.outcome()).await.unwrap_err().code, Code::PermissionDenied);
+    assert_eq!(soon(call.outcome()).await.unwrap_err().code, RelayErrorCode::PermissionDenied);
     lent.device.works_on(1).await;
     assert_eq!(other.ask("file.read", readme()).await.unwrap()["content"], "content of README.md");
     drop(theirs);
@@ -321,12 +330,12 @@ async fn what_is_taken_back_before_it_leaves_does_not_leave() {
     let mut file = rusqlite::Connection::open(lent.world.file("relay-audit.db")).unwrap();
     let lock = file.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let params = json!({ "root_id": "main", "path": "a", "content": "b" });
-    let write = lent.runtime.peer.request(Ask::new("file.write", Json::from_value(&params))).await;
+    let write = lent.runtime.peer.request(Ask::new("file.write", RawJson::from_value(&params))).await;
     let status = || async { lent.world.ok(Method::GET, "/api/v1/relay/status", None).await };
-    until(|| async { status().await["environments"][0]["pending"] == 1 }).await;
+    until(|| async { status().await["environments"][0]["pendingRequests"] == 1 }).await;
     lent.world.ok(Method::DELETE, &format!("/api/grants/{}", lent.grant), None).await;
     let since = Instant::now();
-    assert_eq!(soon(write.outcome()).await.unwrap_err().code, Code::PermissionDenied);
+    assert_eq!(soon(write.outcome()).await.unwrap_err().code, RelayErrorCode::PermissionDenied);
     assert!(since.elapsed() < AT_ONCE, "{:?}", since.elapsed());
     drop(lock);
     until(|| async { lent.world.audit().await.iter().any(|entry| entry.status.is_some()) }).await;
@@ -351,7 +360,10 @@ async fn a_device_that_is_removed_leaves_nothing() {
     let since = Instant::now();
     lent.world.ok(Method::DELETE, "/api/devices/laptop", None).await;
     let error = soon(call.outcome()).await.unwrap_err();
-    assert!(matches!(error.code, Code::RelayDisconnected | Code::PermissionDenied), "{error:?}");
+    assert!(
+        matches!(error.code, RelayErrorCode::RelayDisconnected | RelayErrorCode::PermissionDenied),
+        "{error:?}"
+    );
     assert!(since.elapsed() < AT_ONCE);
     assert_eq!(lent.world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
     assert_eq!(lent.world.ok(Method::GET, "/api/v1/relay/environments", None).await["items"], json!([]));

@@ -19,7 +19,7 @@ async fn the_whole_state_is_shown() {
     let runtime = world.runtime(&environment).await;
     let hang = relay::Ask::new(
         "file.read",
-        protocol::relay::Json::from_value(&json!({ "root_id": "main", "path": "hang" })),
+        protocol::relay::RawJson::from_value(&json!({ "root_id": "main", "path": "hang" })),
     );
     let waiting = runtime.peer.request(hang).await;
     device.works_on(1).await;
@@ -35,7 +35,7 @@ async fn the_whole_state_is_shown() {
     .await;
     let status = world.ok(Method::GET, "/api/v1/relay/status", None).await;
     let device = &status["devices"][0];
-    assert_eq!((&device["clientId"], &device["pending"]), (&json!("laptop"), &json!(1)));
+    assert_eq!((&device["clientId"], &device["pendingRequests"]), (&json!("laptop"), &json!(1)));
     assert_eq!(device["connection"]["capabilities"], json!(["fileops", "tools"]));
     assert_eq!(device["connection"]["roots"][0]["mode"], "ro");
     assert_eq!(
@@ -43,13 +43,13 @@ async fn the_whole_state_is_shown() {
         (&json!("file.read"), &json!("not_found"))
     );
     let shown = &status["environments"][0];
-    assert_eq!((&shown["id"], &shown["pending"]), (&json!(environment.id.to_string()), &json!(1)));
+    assert_eq!((&shown["id"], &shown["pendingRequests"]), (&json!(environment.id.to_string()), &json!(1)));
     assert_eq!(shown["binding"]["roots"][0]["root_id"], "main");
     // All that has begun and ended is written a moment later.
     until(|| async {
         let audit = world.raw_audit().await;
         let status = world.ok(Method::GET, "/api/v1/relay/status", None).await;
-        audit.len() == 3 && status["audit"]["hash"] == audit[2]["hash"]
+        audit.len() == 3 && status["auditHead"]["hash"] == audit[2]["hash"]
     })
     .await;
     drop(waiting);

@@ -1,6 +1,6 @@
 //! The tools of a device.
 
-use protocol::relay::Code;
+use protocol::relay::RelayErrorCode;
 use reqwest::Method;
 use serde_json::json;
 
@@ -50,7 +50,7 @@ async fn a_device_registers_tools_while_it_is_connected() {
     let use_one = || json!({ "name": "one", "arguments": { "path": "a" } });
     assert_eq!(runtime.ask("tool.call", use_one()).await.unwrap()["content"], "used one");
     let blocked = runtime.ask("tool.call", json!({ "name": "two", "arguments": { "path": "a" } })).await;
-    assert_eq!(blocked.unwrap_err().code, Code::PolicyBlocked);
+    assert_eq!(blocked.unwrap_err().code, RelayErrorCode::PolicyBlocked);
     device
         .ask("tool.unregister", json!({ "names": ["one", "three"] }))
         .await
@@ -59,7 +59,7 @@ async fn a_device_registers_tools_while_it_is_connected() {
         })
         .unwrap();
     assert_eq!(soon(heard.recv()).await.unwrap().0, "tool.unregistered");
-    assert_eq!(runtime.ask("tool.call", use_one()).await.unwrap_err().code, Code::NotFound);
+    assert_eq!(runtime.ask("tool.call", use_one()).await.unwrap_err().code, RelayErrorCode::NotFound);
     // By an event it is the same.
     device.says("tool.registered", json!({ "tools": [tool("one", "allow")] })).await;
     soon(heard.recv()).await.unwrap();
@@ -72,10 +72,10 @@ async fn a_device_asks_only_what_it_may() {
     let world = World::new().await;
     let device = world.lend(Offering::all(), json!([])).await;
     for (method, code) in [
-        ("tool.register", Code::CapabilityUnavailable),
-        ("artifact.reserve", Code::CapabilityUnavailable),
-        ("file.read", Code::InvalidRequest),
-        ("something.new", Code::UnknownMethod),
+        ("tool.register", RelayErrorCode::CapabilityUnavailable),
+        ("artifact.reserve", RelayErrorCode::CapabilityUnavailable),
+        ("file.read", RelayErrorCode::InvalidRequest),
+        ("something.new", RelayErrorCode::UnknownMethod),
     ] {
         assert_eq!(device.ask(method, json!({ "tools": [] })).await.unwrap_err().code, code, "{method}");
     }
@@ -93,7 +93,7 @@ async fn a_tool_is_there_while_others_are_looked_for() {
     let looking = async {
         for _ in 0..200 {
             let missing = looks.ask("tool.call", json!({ "name": "nothing" })).await.unwrap_err();
-            assert_eq!(missing.code, Code::NotFound);
+            assert_eq!(missing.code, RelayErrorCode::NotFound);
         }
     };
     let using = async {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::relay::{Code, Json};
+use protocol::relay::{RawJson, RelayErrorCode};
 use relay::Ask;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use super::{
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 fn use_open() -> Ask {
-    Ask::new("tool.call", Json::from_value(&json!({ "name": "open", "arguments": { "path": "a" } })))
+    Ask::new("tool.call", RawJson::from_value(&json!({ "name": "open", "arguments": { "path": "a" } })))
 }
 
 /// relay-36: whoever says how long it may take waits no longer, for people either.
@@ -60,13 +60,15 @@ async fn a_device_that_is_lost_ends_what_waits_for_people() {
     let asked = wait(&world).await;
     let since = Instant::now();
     device.unplug();
-    assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
+    assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, RelayErrorCode::RelayDisconnected);
     until(|| async { open(&world).await.is_empty() }).await;
     assert!(since.elapsed() < AT_ONCE, "{:?}", since.elapsed());
     let (status, late) = answer(&world, &world.token, &asked, json!({ "permission": "once" })).await;
     assert_eq!((status, &late["type"]), (409, &json!("urn:problem:wait-settled")));
-    until(|| async { world.audit().await.iter().any(|entry| entry.error == Some(Code::RelayDisconnected)) })
-        .await;
+    until(|| async {
+        world.audit().await.iter().any(|entry| entry.error == Some(RelayErrorCode::RelayDisconnected))
+    })
+    .await;
     let entry = world.audit().await.remove(0);
     assert_eq!(entry.summary["wait_id"], asked["id"]);
 }
@@ -80,7 +82,10 @@ async fn those_who_wait_for_their_turn_wait_no_longer() {
     let (one, two, three) = tokio::join!(ask(), ask(), ask());
     for outcome in [one, two, three] {
         let error = outcome.unwrap_err();
-        assert_eq!((error.code, &error.details["reason"]), (Code::ApprovalRequired, &json!("expired")));
+        assert_eq!(
+            (error.code, &error.details["reason"]),
+            (RelayErrorCode::ApprovalRequired, &json!("expired"))
+        );
     }
     assert!(since.elapsed() < APPROVAL_MAX + AT_ONCE, "{:?}", since.elapsed());
     assert!(open(&world).await.is_empty() && device.asked().is_empty());
@@ -97,10 +102,10 @@ async fn those_who_wait_for_their_turn_are_told_that_it_is_taken_back() {
     let asked = wait(&world).await;
     let waiting = second.peer.request(use_open()).await;
     let status = || async { world.ok(Method::GET, "/api/v1/relay/status", None).await };
-    until(|| async { status().await["environments"][1]["pending"] == 1 }).await;
+    until(|| async { status().await["environments"][1]["pendingRequests"] == 1 }).await;
     let since = Instant::now();
     world.ok(Method::DELETE, &format!("/api/grants/{grant}"), None).await;
-    assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, Code::PermissionDenied);
+    assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, RelayErrorCode::PermissionDenied);
     assert!(since.elapsed() < AT_ONCE, "{:?}", since.elapsed());
     assert_eq!(open(&world).await[0]["id"], asked["id"], "the others still wait");
     assert!(device.asked().is_empty());
@@ -133,7 +138,7 @@ async fn what_is_too_large_is_shown_in_part() {
     } });
     let seen = async {
         let wait = wait(&world).await;
-        let input = &wait["ask"]["permission"]["input"];
+        let input = &wait["request"]["permission"]["input"];
         assert!(input.to_string().len() < 32 << 10, "{}", input.to_string().len());
         assert_eq!((&input["path"], &input["root_id"]), (&json!("some/file"), &json!("main")));
         let content = input["content"].as_str().unwrap();
@@ -168,7 +173,7 @@ async fn what_a_request_is_for_is_short() {
 async fn what_is_dropped_while_it_is_written_down_is_not_open_for_ever() {
     let (world, _device, _, runtime) = lent("always_ask", json!({})).await;
     let status = || async { world.ok(Method::GET, "/api/v1/relay/status", None).await };
-    let pending = |count: u64| async move { status().await["environments"][0]["pending"] == count };
+    let pending = |count: u64| async move { status().await["environments"][0]["pendingRequests"] == count };
     let mut file = rusqlite::Connection::open(world.file("relay-audit.db")).unwrap();
     let lock = file.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let waiting = runtime.peer.request(use_open()).await;

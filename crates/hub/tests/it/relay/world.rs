@@ -7,7 +7,7 @@ use hub::{Config, Hub, Pace, Rate, Retention};
 use protocol::{
     EnvironmentId,
     lending::CreateEnvironmentRequest,
-    relay::{DeviceCapabilities, Hello, Json, PROTOCOL, RelayAuditEntry, RelayContext, RelayError},
+    relay::{DeviceCapabilities, Hello, PROTOCOL, RawJson, RelayAuditEntry, RelayContext, RelayError},
 };
 use relay::{Ask, Handler, Limits, Peer, Refused, Reply, Side, Socket};
 use reqwest::{Method, RequestBuilder};
@@ -303,7 +303,7 @@ impl Runtime {
         params: Value,
         context: RelayContext,
     ) -> Result<Value, RelayError> {
-        let call = self.peer.request(Ask::new(method, Json::from_value(&params)).context(context)).await;
+        let call = self.peer.request(Ask::new(method, RawJson::from_value(&params)).context(context)).await;
         soon(call.outcome()).await.map(|result| result.read().unwrap())
     }
 
@@ -321,8 +321,8 @@ impl Handler for Hears {
         Err(Refused("a runtime accepts nobody".into()))
     }
 
-    async fn request(&self, _: protocol::relay::Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Err(RelayError::new(protocol::relay::Code::InvalidRequest, "a runtime is not asked"))
+    async fn request(&self, _: protocol::relay::Request, _: &mut Reply) -> Result<RawJson, RelayError> {
+        Err(RelayError::new(protocol::relay::RelayErrorCode::InvalidRequest, "a runtime is not asked"))
     }
 
     fn event(&self, event: protocol::relay::EventFrame) {

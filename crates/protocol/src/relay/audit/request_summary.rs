@@ -3,7 +3,7 @@
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::relay::{Json, RelayPath, RootId, ToolName, VirtualPath};
+use crate::relay::{RawJson, RelayPath, RootId, ToolName, VirtualPath};
 
 /// Maximum length of a recorded text, in characters. Longer ones are cut.
 const TEXT_CHARS_MAX: usize = 128;
@@ -49,7 +49,7 @@ struct SummarizedParams<'a> {
 
 impl RequestSummary {
     /// Describes the parameters of a request. Parameters of the wrong type are omitted.
-    pub fn from_params(params: &Json) -> Self {
+    pub fn from_params(params: &RawJson) -> Self {
         let fields: SummarizedParams<'_> = serde_json::from_str(params.as_str()).unwrap_or_default();
         let mut summary =
             Self { root_id: read(fields.root_id), path: read(fields.path), summary: Map::new() };

@@ -49,7 +49,7 @@ fn providers_ask_for_artifacts_and_tools_and_reading_is_told_from_writing() {
 /// relay-41, relay-43, relay-69: params that are none are refused by a name, without their values.
 #[test]
 fn params_that_are_none_are_invalid() {
-    let refused = |params| FileRead::params(&Json::from_value(&params)).unwrap_err();
+    let refused = |params| FileRead::params(&RawJson::from_value(&params)).unwrap_err();
     for (params, why) in [
         (json!({ "root_id": "main" }), "missing field `path`"),
         (json!({ "root_id": "main", "path": "/etc" }), "must be relative"),
@@ -58,16 +58,22 @@ fn params_that_are_none_are_invalid() {
         (json!(["main", "a"]), "expected an object"),
     ] {
         let error = refused(params);
-        assert_eq!((error.code, &error.details["method"]), (Code::InvalidRequest, &json!("file.read")));
+        assert_eq!(
+            (error.code, &error.details["method"]),
+            (RelayErrorCode::InvalidRequest, &json!("file.read"))
+        );
         assert!(error.message.contains(why), "{error}");
     }
-    assert_eq!(FileRead::result(&Json::from_value(&json!({}))).unwrap_err().code, Code::ProviderError);
+    assert_eq!(
+        FileRead::result(&RawJson::from_value(&json!({}))).unwrap_err().code,
+        RelayErrorCode::ProviderError
+    );
 }
 
 /// relay-29: a method that is a type is asked by its name.
 #[test]
 fn a_request_is_made_of_a_type() {
-    let params = FileRead::params(&Json::from_value(&json!({ "root_id": "main", "path": "a" }))).unwrap();
+    let params = FileRead::params(&RawJson::from_value(&json!({ "root_id": "main", "path": "a" }))).unwrap();
     let request = FileRead::request("r", &params, None);
     assert_eq!(
         serde_json::to_value(request).unwrap(),
@@ -81,7 +87,7 @@ fn a_request_is_made_of_a_type() {
 #[test]
 fn a_command_is_a_line_or_a_program() {
     use crate::relay::shell::CommandProgram;
-    let start = |params| ShellStart::params(&Json::from_value(&params)).unwrap();
+    let start = |params| ShellStart::params(&RawJson::from_value(&params)).unwrap();
     assert_eq!(start(json!({ "command": "ls" })).program(), Some(CommandProgram::Line("ls")));
     assert_eq!(
         start(json!({ "argv": ["ls", "-l"] })).program(),
@@ -112,7 +118,7 @@ fn a_tool_that_makes_no_sense_does_not_take_the_others_with_it() {
     };
     let (a, b, d, e) = (tool("a", "low"), tool("b c", "low"), tool("d", "odd"), tool("e", "low"));
     let tools = json!({ "tools": [a, b, d, tool("a", "high"), 1, e] });
-    let (good, rejected) = ToolRegister::params(&Json::from_value(&tools)).unwrap().read();
+    let (good, rejected) = ToolRegister::params(&RawJson::from_value(&tools)).unwrap().read();
     assert_eq!(good.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "e"]);
     assert_eq!(good[0].risk, ToolRisk::Low);
     assert_eq!(rejected.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["b c", "d", "a", ""]);
@@ -141,6 +147,6 @@ fn the_stricter_policy_wins() {
 fn a_reservation_is_printed_without_its_token() {
     let headers = json!({ "Authorization": "Bearer hunter2" });
     let said = json!({ "artifact_id": "art_1", "upload_url": "https://x/hunter2", "headers": headers });
-    let printed = format!("{:?}", ArtifactReserve::result(&Json::from_value(&said)).unwrap());
+    let printed = format!("{:?}", ArtifactReserve::result(&RawJson::from_value(&said)).unwrap());
     assert!(printed.contains("art_1") && !printed.contains("hunter2"), "{printed}");
 }

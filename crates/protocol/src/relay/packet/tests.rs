@@ -4,10 +4,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::relay::{Code, Json, RelayError, tests::fixture};
+use crate::relay::{RawJson, RelayError, RelayErrorCode, tests::fixture};
 
 fn answer(bytes: &[u8]) -> Response {
-    let result = Json::from_value(&json!({ "encoding": "binary" })).with_bytes(Bytes::copy_from_slice(bytes));
+    let result =
+        RawJson::from_value(&json!({ "encoding": "binary" })).with_bytes(Bytes::copy_from_slice(bytes));
     Response { id: "req_1".into(), outcome: Ok(result) }
 }
 
@@ -49,7 +50,10 @@ fn binary_messages_are_as_the_fixtures_say() {
 #[test]
 fn without_bytes_it_is_text() {
     assert!(matches!(answer(&[]).into(), Packet::Text(_)));
-    let failed = Response { id: "req_1".into(), outcome: Err(RelayError::new(Code::NotFound, "it is gone")) };
+    let failed = Response {
+        id: "req_1".into(),
+        outcome: Err(RelayError::new(RelayErrorCode::NotFound, "it is gone")),
+    };
     assert!(matches!(failed.into(), Packet::Text(_)));
 }
 

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::relay::{
-    Binding, Code, EventFrame, Frame, Grant, Hello, Json, METHODS, MethodInfo, RelayAuditEntry, RelayError,
-    RelayEvent, Response, computer,
+    Binding, EventFrame, Frame, Grant, Hello, METHODS, MethodInfo, RawJson, RelayAuditEntry, RelayError,
+    RelayErrorCode, RelayEvent, Response, computer,
 };
 
 fn rewritten(frame: &Value) -> Value {
@@ -48,7 +48,7 @@ fn every_method_is_asked_and_answered_as_the_fixtures_say() {
             [(row.params, &pair["request"]["params"]), (row.result, &pair["response"]["result"])]
         {
             let read = shape
-                .read(&Json::from_value(said))
+                .read(&RawJson::from_value(said))
                 .unwrap_or_else(|why| panic!("{}: {why}: {said}", row.name));
             assert_eq!(plain(read.read().unwrap()), plain(said.clone()), "{}", row.name);
         }
@@ -66,7 +66,7 @@ fn what_is_not_known_in_params_and_results_is_not_said_again() {
         {
             let mut more = said.clone();
             more["of_a_newer_peer"] = json!({ "a": [1] });
-            let read = shape.read(&Json::from_value(&more)).unwrap();
+            let read = shape.read(&RawJson::from_value(&more)).unwrap();
             assert_eq!(plain(read.read().unwrap()), plain(said.clone()), "{}", row.name);
         }
     }
@@ -90,7 +90,7 @@ fn every_event_is_written_as_it_was_read() {
 #[test]
 fn an_event_that_is_not_known_is_nothing() {
     let event = |event: &str, payload: Value| {
-        EventFrame { event: event.into(), payload: Json::from_value(&payload) }.read()
+        EventFrame { event: event.into(), payload: RawJson::from_value(&payload) }.read()
     };
     assert_eq!(event("of.a.newer.peer", json!([1])).unwrap(), None);
     assert!(event("stream.credit", json!({ "id": "r" })).is_err());
@@ -131,7 +131,7 @@ fn every_error_is_written_as_it_was_read() {
         assert_eq!(error.code.as_str(), said["error"]["code"]);
         codes.push(error.code);
     }
-    assert_eq!(codes, Code::ALL);
+    assert_eq!(codes, RelayErrorCode::ALL);
 }
 
 /// relay-13, relay-23, relay-42, relay-44: what is not known is not said again, `browser` among it; a code that is not known is not lost, and what a
@@ -180,7 +180,7 @@ fn a_hello_is_refused_by_the_name_of_a_field() {
         let invalid = hello.check().unwrap_err();
         assert_eq!(invalid.field, said["field"], "{said}");
         let error = RelayError::from(invalid);
-        assert_eq!((error.code, &error.details["field"]), (Code::InvalidRequest, &said["field"]));
+        assert_eq!((error.code, &error.details["field"]), (RelayErrorCode::InvalidRequest, &said["field"]));
     }
     for said in fixture::<Value>("frames").iter().filter(|frame| frame["type"] == "hello") {
         let hello: Hello = serde_json::from_value(said.clone()).unwrap();

@@ -3,8 +3,8 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::relay::{
-    CancelFrame, Code, Encoding, EventFrame, Frame, Json, PingFrame, RelayContext, RelayError, Request,
-    Response, StreamFrame,
+    CancelFrame, Encoding, EventFrame, Frame, PingFrame, RawJson, RelayContext, RelayError, RelayErrorCode,
+    Request, Response, StreamFrame,
 };
 
 fn value() -> impl Strategy<Value = Value> {
@@ -23,19 +23,18 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn json() -> impl Strategy<Value = Json> {
-    prop_oneof![1 => Just(Value::Null), 4 => value()].prop_map(|value| Json::from_value(&value))
+fn json() -> impl Strategy<Value = RawJson> {
+    prop_oneof![1 => Just(Value::Null), 4 => value()].prop_map(|value| RawJson::from_value(&value))
 }
 
 fn error() -> impl Strategy<Value = RelayError> {
-    (0..Code::ALL.len(), any::<String>(), any::<bool>(), vec((any::<String>(), value()), 0..3)).prop_map(
-        |(code, message, recoverable, details)| RelayError {
-            code: Code::ALL[code],
+    (0..RelayErrorCode::ALL.len(), any::<String>(), any::<bool>(), vec((any::<String>(), value()), 0..3))
+        .prop_map(|(code, message, recoverable, details)| RelayError {
+            code: RelayErrorCode::ALL[code],
             message,
             recoverable,
             details: details.into_iter().collect(),
-        },
-    )
+        })
 }
 
 fn context() -> impl Strategy<Value = RelayContext> {

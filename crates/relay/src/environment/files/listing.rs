@@ -7,7 +7,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use protocol::relay::{
-    Code, RelayError,
+    RelayError, RelayErrorCode,
     file::{EntryKind, ListFiles, ListedFile},
     method::FileList,
 };
@@ -81,7 +81,7 @@ impl Listing {
                 self.count += 1;
                 if self.count > WALK_ENTRIES_MAX {
                     let error = RelayError::new(
-                        Code::InvalidRequest,
+                        RelayErrorCode::InvalidRequest,
                         "the listing is too large; list a smaller directory",
                     );
                     return Err(at.error(error.with("limit", WALK_ENTRIES_MAX)));

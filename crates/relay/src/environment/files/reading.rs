@@ -9,7 +9,7 @@ use futures_util::{
     stream::{self, BoxStream, FuturesOrdered},
 };
 use protocol::relay::{
-    Code, Json, RelayError,
+    RawJson, RelayError, RelayErrorCode,
     file::{ReadEncoding, ReadFile},
     method::FileRead,
 };
@@ -101,7 +101,7 @@ impl Pieces {
             self.send();
         }
         let mut piece = self.travelling.next().await?;
-        if self.was_first() && matches!(&piece, Err(error) if error.code == Code::InvalidRequest) {
+        if self.was_first() && matches!(&piece, Err(error) if error.code == RelayErrorCode::InvalidRequest) {
             // The device may not know how.
             self.encoding = ReadEncoding::Base64;
             self.next = self.first;
@@ -175,12 +175,15 @@ async fn read_once(environment: &Environment, at: &At, part: Part) -> Result<Pie
         ReadEncoding::Binary => result.bytes().to_vec(),
         ReadEncoding::Utf8 => content.content.into_owned().into_bytes(),
         ReadEncoding::Base64 => {
-            let wrong = |_| RelayError::new(Code::ProviderError, "the device sent invalid base64");
+            let wrong = |_| RelayError::new(RelayErrorCode::ProviderError, "the device sent invalid base64");
             BASE64_STANDARD.decode(content.content.as_bytes()).map_err(wrong)?
         }
     };
     if bytes.len() as u64 > part.length {
-        return Err(RelayError::new(Code::ProviderError, "the device sent more bytes than requested"));
+        return Err(RelayError::new(
+            RelayErrorCode::ProviderError,
+            "the device sent more bytes than requested",
+        ));
     }
     // A device that says nothing of the end has come to it when there is nothing more.
     let is_last = content.eof.unwrap_or(bytes.is_empty());
@@ -199,8 +202,9 @@ struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    fn read(result: &'a Json) -> Result<Self, RelayError> {
-        let wrong = |_| RelayError::new(Code::ProviderError, "the device sent an unexpected result");
+    fn read(result: &'a RawJson) -> Result<Self, RelayError> {
+        let wrong =
+            |_| RelayError::new(RelayErrorCode::ProviderError, "the device sent an unexpected result");
         serde_json::from_str(result.as_str()).map_err(wrong)
     }
 }

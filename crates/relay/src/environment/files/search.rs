@@ -7,7 +7,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use protocol::relay::{
-    Code, RelayError, VirtualPath,
+    RelayError, RelayErrorCode, VirtualPath,
     file::{CaseSensitivity, MatchBatch, SearchFiles, SearchMatch, SearchSummary},
     method::{FileSearch, RelayMethod},
 };
@@ -123,7 +123,10 @@ impl Looking {
                     self.call = None;
                 }
                 None => {
-                    let error = RelayError::new(Code::RelayDisconnected, "the search ended without a result");
+                    let error = RelayError::new(
+                        RelayErrorCode::RelayDisconnected,
+                        "the search ended without a result",
+                    );
                     return Err(at.error(error));
                 }
             }

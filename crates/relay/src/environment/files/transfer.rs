@@ -2,7 +2,7 @@
 
 use futures_util::TryStreamExt;
 use protocol::relay::{
-    Code, RelayError, RootMode, VirtualPath,
+    RelayError, RelayErrorCode, RootMode, VirtualPath,
     file::{EntryKind, FileStat},
 };
 
@@ -19,7 +19,8 @@ pub(super) async fn copy(files: &Files, from: &At, to: &At) -> Result<(), Error>
     // All of it before anything is made, so that nothing of the copy is copied.
     let all: Vec<Seen> = files.walk(from.seen.as_str()).try_collect().await?;
     if from.seen.below(&to.seen).is_some() || leads_into(files, to, from, &all).await? {
-        let error = RelayError::new(Code::InvalidRequest, "a directory cannot be copied into itself");
+        let error =
+            RelayError::new(RelayErrorCode::InvalidRequest, "a directory cannot be copied into itself");
         return Err(to.error(error));
     }
     files.mkdir(to.seen.as_str(), Dir::Whole).await?;
@@ -32,7 +33,10 @@ pub(super) async fn copy(files: &Files, from: &At, to: &At) -> Result<(), Error>
                 copy_file(files, seen.path.as_str(), target.as_str()).await?
             }
             EntryKind::Other => {
-                let error = RelayError::new(Code::InvalidRequest, "only files and directories can be copied");
+                let error = RelayError::new(
+                    RelayErrorCode::InvalidRequest,
+                    "only files and directories can be copied",
+                );
                 return Err(Error::file(seen.path.as_str(), error));
             }
         }
@@ -47,7 +51,9 @@ pub(super) async fn rename(files: &Files, from: &At, to: &At) -> Result<(), Erro
     }
     // It could be copied, but not deleted then.
     if from.root.mode == RootMode::Ro {
-        return Err(from.error(RelayError::new(Code::PermissionDenied, "the directory is read-only")));
+        return Err(
+            from.error(RelayError::new(RelayErrorCode::PermissionDenied, "the directory is read-only"))
+        );
     }
     // What is there is not lost to what comes: a file takes the place of a file, nothing else.
     if found(files.stat(to.seen.as_str()).await)?.is_some_and(|there| there.is_dir) {
@@ -106,7 +112,7 @@ fn is_same(one: &FileStat, other: &FileStat) -> bool {
 }
 
 fn conflict(path: &str, why: &str) -> Error {
-    Error::file(path, RelayError::new(Code::InvalidRequest, why).with("reason", "conflict"))
+    Error::file(path, RelayError::new(RelayErrorCode::InvalidRequest, why).with("reason", "conflict"))
 }
 
 /// Where a path below `from` is to be below `to`.

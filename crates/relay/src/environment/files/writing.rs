@@ -3,7 +3,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use protocol::relay::{
-    Code, Encoding, RelayError,
+    Encoding, RelayError, RelayErrorCode,
     file::{CreateMode, WriteFile, WriteFileResult},
     method::FileWrite,
 };
@@ -94,7 +94,8 @@ fn is_as_long(at: &At, written: &WriteFileResult, expected: u64) -> Result<(), E
     if written.size_bytes == expected {
         return Ok(());
     }
-    let error = RelayError::new(Code::InvalidRequest, "the file is being written by another request");
+    let error =
+        RelayError::new(RelayErrorCode::InvalidRequest, "the file is being written by another request");
     Err(at.error(error.with("reason", "conflict")))
 }
 

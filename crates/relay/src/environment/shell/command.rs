@@ -8,7 +8,7 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{Stream, StreamExt};
 use protocol::relay::{
-    Code, Encoding, RelayError, RelayMethod, StreamFrame,
+    Encoding, RelayError, RelayErrorCode, RelayMethod, StreamFrame,
     method::ShellStart,
     shell::{CommandOutcome, CommandStarted, Signal, TerminalDimensions},
 };
@@ -132,12 +132,14 @@ impl Command {
     pub async fn kill(self) -> Result<(), Error> {
         match self.shell.cancel(&self.id, Some("killed")).await {
             // It may have ended by itself.
-            Err(error) if error.code() != Code::NotFound => return Err(error),
+            Err(error) if error.code() != RelayErrorCode::NotFound => return Err(error),
             _ => {}
         }
         match self.wait().await {
             Err(Error::Unconfirmed) => Err(Error::Unconfirmed),
-            Err(error) if !matches!(error.code(), Code::Cancelled | Code::Timeout) => Err(error),
+            Err(error) if !matches!(error.code(), RelayErrorCode::Cancelled | RelayErrorCode::Timeout) => {
+                Err(error)
+            }
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -193,7 +195,7 @@ impl Stream for Command {
     }
 }
 
-fn ended(outcome: Result<protocol::relay::Json, RelayError>) -> Outcome {
+fn ended(outcome: Result<protocol::relay::RawJson, RelayError>) -> Outcome {
     outcome.and_then(|ended| ShellStart::result(&ended)).map_err(Error::outcome)
 }
 

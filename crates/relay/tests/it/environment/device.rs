@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use parking_lot::Mutex;
 use protocol::relay::{
-    Binding, Code, Encoding, EventFrame, Family, Hello, Json, RelayError, Request, Root, RootMode, file::*,
-    tool,
+    Binding, Encoding, EventFrame, Family, Hello, RawJson, RelayError, RelayErrorCode, Request, Root,
+    RootMode, file::*, tool,
 };
 use relay::{Environment, Handler, Limits, Peer, Refused, Reply, Side, pair};
 use serde_json::{Map, Value, json};
@@ -51,7 +51,7 @@ impl Memory {
         self.asked.lock().iter().map(|request| request.method.clone()).collect()
     }
 
-    async fn read(&self, params: ReadFile) -> Result<Json, RelayError> {
+    async fn read(&self, params: ReadFile) -> Result<RawJson, RelayError> {
         self.reading_peak.fetch_max(self.reading.fetch_add(1, SeqCst) + 1, SeqCst);
         tokio::task::yield_now().await;
         self.reading.fetch_sub(1, SeqCst);
@@ -63,9 +63,12 @@ impl Memory {
         let end = content.len().min(start.saturating_add(length));
         let (bytes, is_binary) = (&content[start..end], params.encoding == ReadEncoding::Binary);
         if is_binary && self.knows_no_binary.load(SeqCst) {
-            return Err(RelayError::new(Code::InvalidRequest, "the params of `file.read`: no such encoding"));
+            return Err(RelayError::new(
+                RelayErrorCode::InvalidRequest,
+                "the params of `file.read`: no such encoding",
+            ));
         }
-        let answer = Json::from_value(&FileContent {
+        let answer = RawJson::from_value(&FileContent {
             content: if is_binary { String::new() } else { BASE64_STANDARD.encode(bytes) },
             encoding: if is_binary { ReadEncoding::Binary } else { ReadEncoding::Base64 },
             size_bytes: Some(content.len() as u64),
@@ -74,7 +77,7 @@ impl Memory {
         Ok(if is_binary { answer.with_bytes(bytes.to_vec().into()) } else { answer })
     }
 
-    fn write(&self, params: WriteFile) -> Result<Json, RelayError> {
+    fn write(&self, params: WriteFile) -> Result<RawJson, RelayError> {
         let bytes = match params.encoding {
             Encoding::Utf8 => params.content.into_bytes(),
             Encoding::Base64 => BASE64_STANDARD.decode(params.content).unwrap(),
@@ -87,10 +90,10 @@ impl Memory {
         }
         there.extend(bytes);
         let sha256 = "0".repeat(64).parse().unwrap();
-        Ok(Json::from_value(&WriteFileResult { size_bytes: there.len() as u64, sha256 }))
+        Ok(RawJson::from_value(&WriteFileResult { size_bytes: there.len() as u64, sha256 }))
     }
 
-    fn list(&self, params: ListFiles) -> Result<Json, RelayError> {
+    fn list(&self, params: ListFiles) -> Result<RawJson, RelayError> {
         let prefix = format!("{}/", key(&params.root_id, &params.path));
         let files = self.files.lock();
         let below = files.iter().filter_map(|(path, content)| Some((path.strip_prefix(&prefix)?, content)));
@@ -107,15 +110,15 @@ impl Memory {
         let start: usize = params.page.map_or(0, |page| page.parse().unwrap());
         let end = entries.len().min(start + 2);
         let next_page = (end < entries.len()).then(|| end.to_string());
-        Ok(Json::from_value(&DirectoryListing { entries: entries[start..end].to_vec(), next_page }))
+        Ok(RawJson::from_value(&DirectoryListing { entries: entries[start..end].to_vec(), next_page }))
     }
 
-    fn stat(&self, params: StatFile) -> Result<Json, RelayError> {
+    fn stat(&self, params: StatFile) -> Result<RawJson, RelayError> {
         let key = key(&params.root_id, &params.path);
         let files = self.files.lock();
         let is_root = params.path.as_str().is_empty();
         let content = if is_root { &None } else { files.get(&key).ok_or_else(missing)? };
-        Ok(Json::from_value(&FileStat {
+        Ok(RawJson::from_value(&FileStat {
             kind: if content.is_some() { EntryKind::File } else { EntryKind::Dir },
             size_bytes: content.as_ref().map_or(0, |content| content.len() as u64),
             mtime: jiff::Timestamp::UNIX_EPOCH,
@@ -126,14 +129,14 @@ impl Memory {
         }))
     }
 
-    fn delete(&self, params: DeleteFile) -> Json {
+    fn delete(&self, params: DeleteFile) -> RawJson {
         let key = key(&params.root_id, &params.path);
         let below = format!("{key}/");
         self.files.lock().retain(|path, _| *path != key && !path.starts_with(&below));
-        Json::from_value(&DeleteFileResult { deleted: true })
+        RawJson::from_value(&DeleteFileResult { deleted: true })
     }
 
-    async fn search(&self, params: SearchFiles, reply: &mut Reply) -> Result<Json, RelayError> {
+    async fn search(&self, params: SearchFiles, reply: &mut Reply) -> Result<RawJson, RelayError> {
         if params.pattern == "endless" {
             reply.cancelled().await;
         }
@@ -145,17 +148,17 @@ impl Memory {
             let text = String::from_utf8_lossy(&content).into_owned();
             for (line, text) in text.lines().enumerate().filter(|(_, text)| text.contains(&params.pattern)) {
                 let found = json!({ "path": name, "line": line + 1, "text": text });
-                reply.stream("progress", Json::from_value(&json!({ "matches": [found] }))).await?;
+                reply.stream("progress", RawJson::from_value(&json!({ "matches": [found] }))).await?;
                 matches += 1;
             }
             count += 1;
         }
-        Ok(Json::from_value(&SearchSummary { matches, files: count, truncated: false }))
+        Ok(RawJson::from_value(&SearchSummary { matches, files: count, truncated: false }))
     }
 
-    fn call(&self, params: tool::CallTool) -> Json {
+    fn call(&self, params: tool::CallTool) -> RawJson {
         let text = format!("{} {}", params.name, Value::Object(params.arguments));
-        Json::from_value(&json!({ "content": text }))
+        RawJson::from_value(&json!({ "content": text }))
     }
 }
 
@@ -169,13 +172,13 @@ impl Handler for Served {
         Err(Refused("a device".into()))
     }
 
-    async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
+    async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
         let memory = &self.0;
         memory.asked.lock().push(request.clone());
         let params = request.params.clone();
         match request.method.as_str() {
             "file.write" | "file.mkdir" | "file.delete" if is_in_docs(&params) => {
-                Err(RelayError::new(Code::PermissionDenied, "it can only be read"))
+                Err(RelayError::new(RelayErrorCode::PermissionDenied, "it can only be read"))
             }
             "file.read" => memory.read(params.read().unwrap()).await,
             "file.write" => memory.write(params.read().unwrap()),
@@ -185,12 +188,12 @@ impl Handler for Served {
             "file.mkdir" => {
                 let params: MakeDirectory = params.read().unwrap();
                 let created = memory.files.lock().insert(key(&params.root_id, &params.path), None).is_none();
-                Ok(Json::from_value(&MakeDirectoryResult { created }))
+                Ok(RawJson::from_value(&MakeDirectoryResult { created }))
             }
             "file.search" => memory.search(params.read().unwrap(), reply).await,
-            "tool.list" => Ok(Json::from_value(&json!({ "tools": &*memory.tools.lock() }))),
+            "tool.list" => Ok(RawJson::from_value(&json!({ "tools": &*memory.tools.lock() }))),
             "tool.call" => Ok(memory.call(params.read().unwrap())),
-            "resource.list" => Ok(Json::from_value(&json!({ "resources": [] }))),
+            "resource.list" => Ok(RawJson::from_value(&json!({ "resources": [] }))),
             _ => memory.commands.request(request, reply).await,
         }
     }
@@ -208,8 +211,8 @@ impl Handler for Heard {
         Ok(Map::new())
     }
 
-    async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Err(RelayError::new(Code::UnknownMethod, "nobody asks here"))
+    async fn request(&self, _: Request, _: &mut Reply) -> Result<RawJson, RelayError> {
+        Err(RelayError::new(RelayErrorCode::UnknownMethod, "nobody asks here"))
     }
 
     fn event(&self, event: EventFrame) {
@@ -266,10 +269,10 @@ fn key(root: &impl std::fmt::Display, path: &protocol::relay::RelayPath) -> Stri
 }
 
 /// Whether something is asked about what can only be read.
-fn is_in_docs(params: &Json) -> bool {
+fn is_in_docs(params: &RawJson) -> bool {
     params.read::<Value>().unwrap()["root_id"] == "docs"
 }
 
 fn missing() -> RelayError {
-    RelayError::new(Code::NotFound, "there is no such file")
+    RelayError::new(RelayErrorCode::NotFound, "there is no such file")
 }

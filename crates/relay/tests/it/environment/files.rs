@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use futures_util::TryStreamExt;
-use protocol::relay::{Code, Family, Request};
+use protocol::relay::{Family, RelayErrorCode, Request};
 use relay::environment::{Dir, Error, FileOperator, Found, READ_BYTES_MAX, Search, Span, Writing};
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ async fn bytes_are_no_text() {
     let lent = lend(&[Family::Fileops]).await;
     lent.memory.put("main/a", [b'a', 0xff]);
     let error = within(lent.environment.files().read_text("a", Span::default())).await.unwrap_err();
-    assert_eq!(error.code(), Code::InvalidRequest);
+    assert_eq!(error.code(), RelayErrorCode::InvalidRequest);
     let bytes = within(lent.environment.files().read_bytes("a", Span::default())).await.unwrap();
     assert_eq!(bytes, [b'a', 0xff]);
 }
@@ -75,7 +75,7 @@ async fn a_device_of_before_is_read_in_text() {
     assert_eq!(again[0], "binary");
     assert!(again[1..].iter().all(|encoding| encoding == "base64"), "{again:?}");
     let error = within(files.read_bytes("nothing", Span::default())).await.unwrap_err();
-    assert_eq!(error.code(), Code::NotFound);
+    assert_eq!(error.code(), RelayErrorCode::NotFound);
 }
 
 /// relay-70: a large file comes in pieces, some of which are on their way at once, whatever the device gives at a time.
@@ -102,7 +102,7 @@ async fn a_large_file_comes_in_pieces() {
     assert_eq!(lent.memory.asked.lock().len(), 1);
     lent.memory.put("main/huge", vec![0; READ_BYTES_MAX + 1]);
     let error = within(files.read_bytes("huge", Span::default())).await.unwrap_err();
-    assert_eq!(error.code(), Code::InvalidRequest);
+    assert_eq!(error.code(), RelayErrorCode::InvalidRequest);
 }
 
 /// relay-71, relay-75: what is too large for one message is written piece by piece.
@@ -139,10 +139,10 @@ async fn files_are_copied_and_moved_across_roots() {
     let refused = within(files.rename("/workspace/docs/tree/a", "a")).await.unwrap_err();
     assert!(matches!(refused, Error::PathNotAllowed { .. }), "{refused}");
     assert_eq!(lent.memory.get("main/a"), None);
-    assert_eq!(within(files.rename("b", "moved")).await.unwrap_err().code(), Code::InvalidRequest);
+    assert_eq!(within(files.rename("b", "moved")).await.unwrap_err().code(), RelayErrorCode::InvalidRequest);
     assert_eq!(
         within(files.copy("moved", "moved/in/itself")).await.unwrap_err().code(),
-        Code::InvalidRequest
+        RelayErrorCode::InvalidRequest
     );
     // What cannot be read leaves no trace.
     within(files.copy("nothing", "trace")).await.unwrap_err();

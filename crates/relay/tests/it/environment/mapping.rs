@@ -1,6 +1,6 @@
 //! Paths, errors and what requests are made for.
 
-use protocol::relay::{Code, Family, RelayContext, resource::CreateResource, shell::StartCommand};
+use protocol::relay::{Family, RelayContext, RelayErrorCode, resource::CreateResource, shell::StartCommand};
 use relay::environment::{Error, FileOperator, ResourceRegistry, Shell, Span, Toolset, Writing};
 use serde_json::{Map, json};
 
@@ -26,7 +26,7 @@ async fn a_path_becomes_a_root_and_a_path() {
         let asked = lent.memory.asked.lock().pop().unwrap();
         assert_eq!(
             asked.params,
-            protocol::relay::Json::from_value(&json!({ "root_id": root, "path": path })),
+            protocol::relay::RawJson::from_value(&json!({ "root_id": root, "path": path })),
             "{said}"
         );
     }
@@ -44,7 +44,10 @@ async fn a_path_in_no_root_is_refused() {
     }
     for said in ["/workspace/main/a\\b", "a\0b", "c:/x"] {
         let error = within(lent.environment.files().stat(said)).await.unwrap_err();
-        assert!(matches!(&error, Error::File { error, .. } if error.code == Code::InvalidRequest), "{error}");
+        assert!(
+            matches!(&error, Error::File { error, .. } if error.code == RelayErrorCode::InvalidRequest),
+            "{error}"
+        );
     }
     // What is above the roots can be looked at, not read.
     let error = within(lent.environment.files().read_text("/workspace", Span::default())).await.unwrap_err();
@@ -63,11 +66,11 @@ async fn errors_become_those_of_the_environment() {
     let mut lent = lend(&ALL).await;
     let files = lent.environment.files();
     let error = within(files.read_text("nothing", Span::default())).await.unwrap_err();
-    assert!(matches!(&error, Error::File { error, .. } if error.code == Code::NotFound), "{error}");
+    assert!(matches!(&error, Error::File { error, .. } if error.code == RelayErrorCode::NotFound), "{error}");
     let docs = "/workspace/docs/a";
     let denied = within(files.write(docs, b"x", Writing::default())).await.unwrap_err();
     assert!(matches!(&denied, Error::PathNotAllowed { path, .. } if path == docs), "{denied}");
-    assert_eq!(denied.code(), Code::PermissionDenied);
+    assert_eq!(denied.code(), RelayErrorCode::PermissionDenied);
     assert_eq!(lent.memory.methods().last().unwrap(), "file.write", "the device said so");
     // Who waits when the device goes away hears of it; so does who comes later.
     let waits = within(lent.environment.shell().start(command("wait"))).await.unwrap();
@@ -100,7 +103,7 @@ async fn what_is_not_bound_is_not_there() {
         .unwrap_err()
         .code(),
     ] {
-        assert_eq!(code, Code::CapabilityUnavailable);
+        assert_eq!(code, RelayErrorCode::CapabilityUnavailable);
     }
     assert_eq!(lent.memory.methods(), [""; 0]);
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Code, Family, Json, RelayError, Request,
+    Family, RawJson, RelayError, RelayErrorCode, Request,
     shell::{CommandInput, Signal, StartCommand, TerminalDimensions},
 };
 use relay::{
@@ -34,7 +34,7 @@ enum Told {
 }
 
 impl Commands {
-    pub(crate) async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
+    pub(crate) async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
         if request.method == "shell.start" {
             return self.start(request, reply).await;
         }
@@ -45,33 +45,33 @@ impl Commands {
         match (request.method.as_str(), line) {
             ("shell.status", "mute") => reply.cancelled().await,
             ("shell.cancel", "stuck") => {
-                return Err(RelayError::new(Code::ProviderError, "it goes on").with("lost", true));
+                return Err(RelayError::new(RelayErrorCode::ProviderError, "it goes on").with("lost", true));
             }
             _ => {}
         }
         if request.method == "shell.status" {
             let state = json!({ "state": "running", "started_at": "2026-01-01T00:00:00Z", "output_truncated": false });
-            return Ok(Json::from_value(&state));
+            return Ok(RawJson::from_value(&state));
         }
         let Some(Running { told: command, .. }) = command else {
-            return Err(RelayError::new(Code::NotFound, "it has ended"));
+            return Err(RelayError::new(RelayErrorCode::NotFound, "it has ended"));
         };
         let told = match request.method.as_str() {
             "shell.input" => Told::Input(request.params.read().unwrap()),
             _ => Told::Other(request.into()),
         };
         let _ = command.send(told).await;
-        Ok(Json::empty())
+        Ok(RawJson::empty())
     }
 
-    async fn start(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
+    async fn start(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
         let params: StartCommand = request.params.read().unwrap();
         let (told, mut tells) = mpsc::channel(16);
         let line = params.command.unwrap();
         self.0.lock().insert(request.id.clone(), Running { line: line.clone(), told });
         let _gone = Gone(self, request.id.clone());
         if line != "untold" {
-            reply.stream("status", Json::from_value(&json!({ "command_id": request.id }))).await?;
+            reply.stream("status", RawJson::from_value(&json!({ "command_id": request.id }))).await?;
         }
         let mut exit_code = 0;
         match line.as_str() {
@@ -89,7 +89,7 @@ impl Commands {
                 reply.bytes("stderr", b"end").await?;
             }
             "fail" => exit_code = 3,
-            "late" => return Err(RelayError::new(Code::Timeout, "it took too long")),
+            "late" => return Err(RelayError::new(RelayErrorCode::Timeout, "it took too long")),
             "cat" => {
                 while let Some(Told::Input(input)) = tells.recv().await {
                     reply.bytes("stdout", input.data.as_bytes()).await?;
@@ -107,29 +107,29 @@ impl Commands {
                         )
                         .await?;
                     if request.method == "shell.cancel" {
-                        return Err(RelayError::new(Code::Cancelled, "killed"));
+                        return Err(RelayError::new(RelayErrorCode::Cancelled, "killed"));
                     }
                 }
             }
             "immortal" => {
                 let _ = tells.recv().await;
-                return Err(RelayError::new(Code::Cancelled, "killed").with("lost", true));
+                return Err(RelayError::new(RelayErrorCode::Cancelled, "killed").with("lost", true));
             }
             "undead" => {
                 let _ = tells.recv().await;
-                return Err(RelayError::new(Code::Timeout, "it took too long").with("lost", true));
+                return Err(RelayError::new(RelayErrorCode::Timeout, "it took too long").with("lost", true));
             }
             "broken" => {
                 let _ = tells.recv().await;
-                return Err(RelayError::new(Code::ProviderError, "the device failed"));
+                return Err(RelayError::new(RelayErrorCode::ProviderError, "the device failed"));
             }
             "timely" => {
                 let _ = tells.recv().await;
-                return Err(RelayError::new(Code::Timeout, "it took too long"));
+                return Err(RelayError::new(RelayErrorCode::Timeout, "it took too long"));
             }
             _ => reply.cancelled().await,
         }
-        Ok(Json::from_value(&json!({ "exit_code": exit_code, "duration_ms": 1 })))
+        Ok(RawJson::from_value(&json!({ "exit_code": exit_code, "duration_ms": 1 })))
     }
 }
 
@@ -186,7 +186,7 @@ async fn a_question_that_takes_too_long_is_no_end_of_the_command() {
     let shell = lent.environment.shell();
     let running = within(shell.start(command("mute"))).await.unwrap();
     let late = shell.status(running.id(), false).await.unwrap_err();
-    assert!(matches!(&late, Error::Relay(error) if error.code == Code::Timeout), "{late:?}");
+    assert!(matches!(&late, Error::Relay(error) if error.code == RelayErrorCode::Timeout), "{late:?}");
     assert_eq!(lent.device.held().requests, 1);
 }
 
@@ -216,7 +216,7 @@ async fn a_command_is_spoken_to() {
         .collect();
     assert_eq!(lines, ["shell.signal", "shell.resize", "shell.cancel"]);
     let gone = within(shell.input(&id, b"x")).await.unwrap_err();
-    assert_eq!(gone.code(), Code::NotFound);
+    assert_eq!(gone.code(), RelayErrorCode::NotFound);
 }
 
 /// relay-53: who kills a command knows that it is gone, or that nobody knows.
@@ -232,7 +232,7 @@ async fn a_command_is_killed_for_sure() {
         assert_eq!(within(unsure.kill()).await.unwrap_err(), Error::Unconfirmed, "{line}");
     }
     let broken = within(shell.start(command("broken"))).await.unwrap();
-    assert_eq!(within(broken.kill()).await.unwrap_err().code(), Code::ProviderError);
+    assert_eq!(within(broken.kill()).await.unwrap_err().code(), RelayErrorCode::ProviderError);
     let ended = within(shell.start(command("echo"))).await.unwrap();
     holds_nothing(&lent.device).await;
     within(ended.kill()).await.unwrap();

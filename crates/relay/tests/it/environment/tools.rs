@@ -1,6 +1,6 @@
 //! The tools of an environment.
 
-use protocol::relay::{Code, EventFrame, Family, RelayEvent, ToolName, tool};
+use protocol::relay::{EventFrame, Family, RelayErrorCode, RelayEvent, ToolName, tool};
 use relay::{
     environment::{Error, Toolset},
     tool_schema::SCHEMA_DEPTH_MAX,
@@ -47,7 +47,7 @@ async fn a_tool_is_called() {
     assert_eq!(result.content, tool::ToolContent::Text(r#"open {"path":"a"}"#.into()));
     assert_eq!(lent.memory.methods(), ["tool.list", "tool.call"]);
     let missing = within(tools.call(&"other".parse().unwrap(), Map::new())).await.unwrap_err();
-    assert_eq!(missing.code(), Code::NotFound);
+    assert_eq!(missing.code(), RelayErrorCode::NotFound);
 }
 
 /// relay-87: arguments that are not as the tool wants them are refused here, by where they are wrong, not by what they are.
@@ -63,7 +63,7 @@ async fn wrong_arguments_are_refused_before_they_are_sent() {
     ] {
         let error = within(lent.environment.tools().call(&name, arguments(said))).await.unwrap_err();
         let Error::Arguments { error, .. } = error else { panic!("{error}") };
-        assert_eq!((error.code, &error.details["pointer"]), (Code::InvalidRequest, &json!(at)));
+        assert_eq!((error.code, &error.details["pointer"]), (RelayErrorCode::InvalidRequest, &json!(at)));
         let said = error.to_string();
         assert!(!said.contains("secret") && !said.contains("123456"), "{said}");
     }
@@ -80,7 +80,7 @@ async fn the_toolset_follows_the_device() {
         let EventFrame { event, payload } = EventFrame::from(&event);
         lent.device.event(event, payload).await.unwrap();
     };
-    let list = tool::ToolList { tools: vec![protocol::relay::Json::from_value(&open())] };
+    let list = tool::ToolList { tools: vec![protocol::relay::RawJson::from_value(&open())] };
     tell(RelayEvent::ToolRegistered(list)).await;
     within(changes.changed()).await.unwrap();
     assert_eq!(names(&lent).await, ["open"]);

@@ -1710,11 +1710,8 @@ export interface components {
         readonly ApprovalPolicy: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
         /** @description A request to the hub, whether it was allowed or refused. */
         readonly AuditEntry: {
-            /**
-             * Format: date-time
-             * @description When the hub received the request.
-             */
-            readonly at: string;
+            /** @description The action, such as `sessions.send`. */
+            readonly action: string;
             /**
              * Format: uint64
              * @description The time until the response.
@@ -1729,6 +1726,11 @@ export interface components {
              * @description The address of the client.
              */
             readonly peer: string | null;
+            /**
+             * Format: date-time
+             * @description When the hub received the request.
+             */
+            readonly receivedAt: string;
             /** @description The runtime, if the request was for one. */
             readonly runtime: components["schemas"]["RuntimeId"] | null;
             /**
@@ -1740,8 +1742,6 @@ export interface components {
             readonly token: components["schemas"]["TokenId"] | null;
             /** @description The user; `null` if not authenticated. */
             readonly user: components["schemas"]["UserName"] | null;
-            /** @description The action, such as `sessions.send`. */
-            readonly verb: string;
             /** @description The session, if the request was for one. */
             readonly worker: components["schemas"]["SessionId"] | null;
         };
@@ -1826,24 +1826,6 @@ export interface components {
             readonly state: components["schemas"]["Availability"];
         };
         readonly ClientId: string;
-        /**
-         * @description Error codes of relay requests.
-         *
-         *     - `invalid_request`: The request is invalid.
-         *     - `unknown_method`: The method does not exist.
-         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
-         *     - `permission_denied`: The grant does not allow the request.
-         *     - `approval_required`: The request needs an approval that was not given.
-         *     - `policy_blocked`: A policy forbids the request.
-         *     - `not_found`: The requested object does not exist.
-         *     - `timeout`: The request took too long.
-         *     - `cancelled`: The request was cancelled.
-         *     - `provider_error`: The provider failed.
-         *     - `relay_disconnected`: The connection was lost.
-         *     - `artifact_error`: An artifact could not be stored.
-         * @enum {string}
-         */
-        readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /**
          * @description Network access of commands. A lesser value is stricter.
          *
@@ -1971,15 +1953,15 @@ export interface components {
         /** @description The body of `POST /api/users`, which adds a user. */
         readonly CreateUserRequest: {
             /**
-             * @description Whether the user manages users, tokens and runtimes.
-             * @default false
-             */
-            readonly admin?: boolean;
-            /**
              * @description The role in workspaces that `roles` does not name, including future ones.
              * @default null
              */
             readonly defaultRole?: components["schemas"]["Role"] | null;
+            /**
+             * @description Whether the user manages users, tokens and runtimes.
+             * @default false
+             */
+            readonly isAdmin?: boolean;
             /** @description The name. */
             readonly name: components["schemas"]["UserName"];
             /**
@@ -2093,6 +2075,8 @@ export interface components {
         };
         /** @description The status of a connected device. */
         readonly DeviceStatus: {
+            /** @description The states of its capability families, where it reported them. */
+            readonly capabilityStates: readonly components["schemas"]["CapabilityState"][];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description The connection. */
@@ -2103,9 +2087,7 @@ export interface components {
              * Format: uint64
              * @description The number of requests that wait for its response.
              */
-            readonly pending: number;
-            /** @description The states of its capability families, where it reported them. */
-            readonly states: readonly components["schemas"]["CapabilityState"][];
+            readonly pendingRequests: number;
             /** @description Its tools. */
             readonly tools: readonly string[];
             /**
@@ -2226,7 +2208,7 @@ export interface components {
              * Format: uint64
              * @description The number of running requests.
              */
-            readonly pending: number;
+            readonly pendingRequests: number;
             /** @description The run that it is limited to, if any. */
             readonly runId: string | null;
             /** @description The runtime that uses the device. */
@@ -2445,7 +2427,7 @@ export interface components {
              */
             readonly type: "snapshot";
             /** @description The runtimes whose waits are not known. */
-            readonly unavailable: readonly components["schemas"]["RuntimeId"][];
+            readonly unavailableRuntimes: readonly components["schemas"]["RuntimeId"][];
             /** @description The waits. */
             readonly waits: readonly components["schemas"]["InboxWait"][];
         };
@@ -2469,10 +2451,8 @@ export interface components {
         };
         /** @description A wait and its runtime. */
         readonly InboxWait: {
-            /** @description The question or permission. */
-            readonly ask: components["schemas"]["WaitRequest"];
-            /** @description The outcome if the wait expires. */
-            readonly default: components["schemas"]["WaitDefault"];
+            /** @description The answer that is assumed if the wait expires. */
+            readonly defaultAnswer: components["schemas"]["WaitDefault"];
             /**
              * Format: date-time
              * @description When it expires; `null` if never.
@@ -2485,12 +2465,14 @@ export interface components {
              * @description When it was opened.
              */
             readonly openedAt: string;
+            /** @description The question or permission. */
+            readonly request: components["schemas"]["WaitRequest"];
             /** @description The runtime. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
             /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; `null` while it is open. */
-            readonly settled: components["schemas"]["WaitSettlement"] | null;
+            readonly settlement: components["schemas"]["WaitSettlement"] | null;
             /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
@@ -2549,13 +2531,13 @@ export interface components {
         readonly Message: {
             /** @description The author, if it is not the agent. */
             readonly author?: components["schemas"]["Author"];
+            /** @description The id, unique within the session. */
+            readonly id: string;
             /**
              * @description Set in events about a message that is older than those in a snapshot. A client that started from a snapshot does not
              *     have the message, and must not append it as a new one.
              */
-            readonly earlier?: boolean;
-            /** @description The id, unique within the session. */
-            readonly id: string;
+            readonly olderThanSnapshot?: boolean;
             /** @description The tool call that produced it, for messages of a sub-agent. */
             readonly parentToolCallId?: string;
             /** @description Its parts, in order. */
@@ -2812,7 +2794,7 @@ export interface components {
              * Format: uint64
              * @description The interval between polls.
              */
-            readonly pollMs: number;
+            readonly pollIntervalMs: number;
         };
         /** @description A device that waits for confirmation. */
         readonly PendingPairing: {
@@ -2874,7 +2856,7 @@ export interface components {
         /** @description A request of the agent for permission to use a tool. */
         readonly PermissionRequest: {
             /** @description The calls that the answer `always` would allow, for people; empty if unknown. */
-            readonly always: readonly string[];
+            readonly alwaysAllows: readonly string[];
             /** @description The tool call that waits, if any. */
             readonly callId: string | null;
             /** @description The id, for the reply. */
@@ -2969,11 +2951,11 @@ export interface components {
         /** @description One question. */
         readonly QuestionItem: {
             /** @description Whether free text is accepted as an answer. */
-            readonly custom: boolean;
+            readonly allowsCustom: boolean;
+            /** @description Whether several options may be chosen. */
+            readonly allowsMultiple: boolean;
             /** @description A short label. */
             readonly header: string | null;
-            /** @description Whether several options may be chosen. */
-            readonly multiple: boolean;
             /** @description The options. */
             readonly options: readonly components["schemas"]["QuestionOption"][];
             /** @description The question or permission. */
@@ -3047,7 +3029,7 @@ export interface components {
             /** @description The environment. */
             readonly environment_id: components["schemas"]["EnvironmentId"];
             /** @description The error code, if it failed. */
-            readonly error?: components["schemas"]["Code"];
+            readonly error?: components["schemas"]["RelayErrorCode"];
             /** @description The id of the audit entry. */
             readonly id: string;
             /** @description The method. */
@@ -3088,7 +3070,7 @@ export interface components {
         /** @description Error of a relay request. It never contains host paths, tokens or values of environment variables. */
         readonly RelayError: {
             /** @description Error code. */
-            readonly code: components["schemas"]["Code"];
+            readonly code: components["schemas"]["RelayErrorCode"];
             /** @description Details for programs, such as ids and limits. */
             readonly details?: {
                 readonly [key: string]: unknown;
@@ -3098,10 +3080,28 @@ export interface components {
             /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
+        /**
+         * @description Error codes of relay requests.
+         *
+         *     - `invalid_request`: The request is invalid.
+         *     - `unknown_method`: The method does not exist.
+         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
+         *     - `permission_denied`: The grant does not allow the request.
+         *     - `approval_required`: The request needs an approval that was not given.
+         *     - `policy_blocked`: A policy forbids the request.
+         *     - `not_found`: The requested object does not exist.
+         *     - `timeout`: The request took too long.
+         *     - `cancelled`: The request was cancelled.
+         *     - `provider_error`: The provider failed.
+         *     - `relay_disconnected`: The connection was lost.
+         *     - `artifact_error`: An artifact could not be stored.
+         * @enum {string}
+         */
+        readonly RelayErrorCode: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description The response of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
             /** @description The newest entry of the audit log. */
-            readonly audit: components["schemas"]["LedgerHead"];
+            readonly auditHead: components["schemas"]["LedgerHead"];
             /** @description Every connected device, sorted by id. */
             readonly devices: readonly components["schemas"]["DeviceStatus"][];
             /** @description The workspaces in which lending is disabled. */
@@ -3114,7 +3114,7 @@ export interface components {
              */
             readonly policyVersion: number;
             /** @description The approvals that hold for more than one request, and can be revoked. */
-            readonly remembered: readonly components["schemas"]["RememberedApproval"][];
+            readonly rememberedApprovals: readonly components["schemas"]["RememberedApproval"][];
             /** @description The open approvals. */
             readonly waits: readonly components["schemas"]["WaitId"][];
         };
@@ -3260,13 +3260,18 @@ export interface components {
              * @description The sequence number of the newest event.
              */
             readonly newestSeq: number;
+            /**
+             * Format: uint64
+             * @description The number of open waits.
+             */
+            readonly openWaits: number;
             /** @description How far the agent may act without asking. */
             readonly permissionMode: components["schemas"]["PermissionMode"];
             /**
              * Format: uint64
              * @description The number of queued inputs.
              */
-            readonly queued: number;
+            readonly queuedInputs: number;
             /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
             /** @description The title. */
@@ -3282,11 +3287,6 @@ export interface components {
             readonly usage: components["schemas"]["TokenUsage"];
             /** @description The requested variant of the model. */
             readonly variant: string | null;
-            /**
-             * Format: uint64
-             * @description The number of open waits.
-             */
-            readonly waits: number;
         };
         /**
          * @description Why a session ended.
@@ -3676,15 +3676,15 @@ export interface components {
         /** @description The body of `PUT /api/users/{user}`, which replaces all permissions of a user. */
         readonly UpdateUserRequest: {
             /**
-             * @description Whether the user manages users, tokens and runtimes.
-             * @default false
-             */
-            readonly admin?: boolean;
-            /**
              * @description The role in workspaces that `roles` does not name, including future ones.
              * @default null
              */
             readonly defaultRole?: components["schemas"]["Role"] | null;
+            /**
+             * @description Whether the user manages users, tokens and runtimes.
+             * @default false
+             */
+            readonly isAdmin?: boolean;
             /**
              * @description The roles by workspace.
              * @default {}
@@ -3695,8 +3695,6 @@ export interface components {
         };
         /** @description A user of the hub. */
         readonly User: {
-            /** @description Whether the user manages users, tokens and runtimes. */
-            readonly admin: boolean;
             /**
              * Format: date-time
              * @description When the user was added.
@@ -3704,6 +3702,8 @@ export interface components {
             readonly createdAt: string;
             /** @description The role in workspaces that `roles` does not name, including future ones; `null` for no access. */
             readonly defaultRole: components["schemas"]["Role"] | null;
+            /** @description Whether the user manages users, tokens and runtimes. */
+            readonly isAdmin: boolean;
             /** @description The name. */
             readonly name: components["schemas"]["UserName"];
             /** @description The roles by workspace. */
@@ -3726,10 +3726,8 @@ export interface components {
         readonly VirtualPath: string;
         /** @description A question or permission that a person must answer. */
         readonly Wait: {
-            /** @description The question or permission. */
-            readonly ask: components["schemas"]["WaitRequest"];
-            /** @description The outcome if the wait expires. */
-            readonly default: components["schemas"]["WaitDefault"];
+            /** @description The answer that is assumed if the wait expires. */
+            readonly defaultAnswer: components["schemas"]["WaitDefault"];
             /**
              * Format: date-time
              * @description When it expires; `null` if never.
@@ -3742,10 +3740,12 @@ export interface components {
              * @description When it was opened.
              */
             readonly openedAt: string;
+            /** @description The question or permission. */
+            readonly request: components["schemas"]["WaitRequest"];
             /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; `null` while it is open. */
-            readonly settled: components["schemas"]["WaitSettlement"] | null;
+            readonly settlement: components["schemas"]["WaitSettlement"] | null;
             /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
@@ -3760,7 +3760,7 @@ export interface components {
             readonly question: readonly (readonly string[])[];
         };
         /**
-         * @description The outcome if the wait expires.
+         * @description The answer that is assumed if a wait expires.
          *
          *     - `reject`: Reject.
          * @enum {string}
@@ -3774,7 +3774,7 @@ export interface components {
             /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
             /** @description The runtimes that did not report their waits in time. */
-            readonly unavailable: readonly components["schemas"]["RuntimeId"][];
+            readonly unavailableRuntimes: readonly components["schemas"]["RuntimeId"][];
         };
         /** @description How a wait was settled. */
         readonly WaitOutcome: components["schemas"]["WaitOutcomePermission"] | components["schemas"]["WaitOutcomeQuestion"];
@@ -3798,15 +3798,15 @@ export interface components {
         };
         /** @description How a wait was settled. */
         readonly WaitSettlement: {
-            /**
-             * Format: date-time
-             * @description When it was settled.
-             */
-            readonly at: string;
             /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
             /** @description The outcome. */
             readonly outcome: components["schemas"]["WaitOutcome"];
+            /**
+             * Format: date-time
+             * @description When it was settled.
+             */
+            readonly settledAt: string;
         };
         /** @description The viewers and recent drivers of a worker. */
         readonly WorkerPresence: {
@@ -4390,15 +4390,15 @@ export interface components {
         /** @description How a process ended. Code and signal are both `null` if that is unknown. */
         readonly ProcessExit: {
             /**
-             * Format: date-time
-             * @description When the daemon observed the end.
-             */
-            readonly at: string;
-            /**
              * Format: int32
              * @description The exit code, unless a signal ended it.
              */
             readonly code: number | null;
+            /**
+             * Format: date-time
+             * @description When the daemon observed the end.
+             */
+            readonly exitedAt: string;
             /**
              * Format: int32
              * @description The signal that ended it, if any.
@@ -4412,7 +4412,7 @@ export interface components {
              * Format: date-time
              * @description When the daemon read it.
              */
-            readonly at: string;
+            readonly loggedAt: string;
             /**
              * Format: uint64
              * @description The sequence number: 1 for the first piece, and one more for each next one.
@@ -4609,15 +4609,15 @@ export interface components {
         /** @description The process ended; the last frame before the connection is closed. */
         readonly TerminalEventExited: {
             /**
-             * Format: date-time
-             * @description When the daemon observed the end.
-             */
-            readonly at: string;
-            /**
              * Format: int32
              * @description The exit code, unless a signal ended it.
              */
             readonly code: number | null;
+            /**
+             * Format: date-time
+             * @description When the daemon observed the end.
+             */
+            readonly exitedAt: string;
             /**
              * Format: int32
              * @description The signal that ended it, if any.

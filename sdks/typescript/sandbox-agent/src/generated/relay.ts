@@ -314,8 +314,6 @@ export interface components {
         /** @description Kind of file change. */
         readonly ChangeKind: "created" | "modified" | "deleted" | "renamed" | "unknown";
         readonly ClientId: string;
-        /** @description Error codes of relay requests. */
-        readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description Parameters of `shell.input`: writes to the standard input of a command. */
         readonly CommandInput: {
             /** @description Id of the command. */
@@ -915,7 +913,7 @@ export interface components {
             /** @description The connection that carried the request. */
             readonly connection_id: string;
             /** @description Error code of a failed request. This field and all below are additions to the requirement document. */
-            readonly error?: components["schemas"]["Code"] | null;
+            readonly error?: components["schemas"]["RelayErrorCode"] | null;
             /** @description Hash of this entry without this field. */
             readonly hash?: components["schemas"]["Sha256"] | null;
             /** @description Identifies the entry. */
@@ -971,7 +969,7 @@ export interface components {
         /** @description Error of a relay request. It never contains host paths, tokens or values of environment variables. */
         readonly RelayError: {
             /** @description Error code. */
-            readonly code: components["schemas"]["Code"];
+            readonly code: components["schemas"]["RelayErrorCode"];
             /** @description Details for programs, such as ids and limits. */
             readonly details?: {
                 readonly [key: string]: unknown;
@@ -981,6 +979,8 @@ export interface components {
             /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
+        /** @description Error codes of relay requests. */
+        readonly RelayErrorCode: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description The known events. */
         readonly RelayEvent: {
             /** @constant */

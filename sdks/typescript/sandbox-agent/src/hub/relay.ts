@@ -24,7 +24,7 @@ export class Relay {
     return this.#http.json("get", "/api/v1/relay/status", { signal });
   }
 
-  /** Revokes a remembered approval, by its `id` in `remembered` of the status. */
+  /** Revokes a remembered approval, by its `id` in `rememberedApprovals` of the status. */
   forgetApproval(waitId: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/api/v1/relay/approvals/{wait_id}", {
       names: { wait_id: waitId },

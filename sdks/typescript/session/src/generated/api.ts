@@ -148,24 +148,6 @@ export interface components {
         };
         readonly Author: string;
         readonly ClientId: string;
-        /**
-         * @description Error codes of relay requests.
-         *
-         *     - `invalid_request`: The request is invalid.
-         *     - `unknown_method`: The method does not exist.
-         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
-         *     - `permission_denied`: The grant does not allow the request.
-         *     - `approval_required`: The request needs an approval that was not given.
-         *     - `policy_blocked`: A policy forbids the request.
-         *     - `not_found`: The requested object does not exist.
-         *     - `timeout`: The request took too long.
-         *     - `cancelled`: The request was cancelled.
-         *     - `provider_error`: The provider failed.
-         *     - `relay_disconnected`: The connection was lost.
-         *     - `artifact_error`: An artifact could not be stored.
-         * @enum {string}
-         */
-        readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description The slash commands of the agent changed. */
         readonly CommandsUpdated: {
             /** @description All commands; they replace the earlier ones. */
@@ -340,13 +322,13 @@ export interface components {
         readonly Message: {
             /** @description The author, if it is not the agent. */
             readonly author?: components["schemas"]["Author"];
+            /** @description The id, unique within the session. */
+            readonly id: string;
             /**
              * @description Set in events about a message that is older than those in a snapshot. A client that started from a snapshot does not
              *     have the message, and must not append it as a new one.
              */
-            readonly earlier?: boolean;
-            /** @description The id, unique within the session. */
-            readonly id: string;
+            readonly olderThanSnapshot?: boolean;
             /** @description The tool call that produced it, for messages of a sub-agent. */
             readonly parentToolCallId?: string;
             /** @description Its parts, in order. */
@@ -562,7 +544,7 @@ export interface components {
         /** @description A request of the agent for permission to use a tool. */
         readonly PermissionRequest: {
             /** @description The calls that the answer `always` would allow, for people; empty if unknown. */
-            readonly always: readonly string[];
+            readonly alwaysAllows: readonly string[];
             /** @description The tool call that waits, if any. */
             readonly callId: string | null;
             /** @description The id, for the reply. */
@@ -633,11 +615,11 @@ export interface components {
         /** @description One question. */
         readonly QuestionItem: {
             /** @description Whether free text is accepted as an answer. */
-            readonly custom: boolean;
+            readonly allowsCustom: boolean;
+            /** @description Whether several options may be chosen. */
+            readonly allowsMultiple: boolean;
             /** @description A short label. */
             readonly header: string | null;
-            /** @description Whether several options may be chosen. */
-            readonly multiple: boolean;
             /** @description The options. */
             readonly options: readonly components["schemas"]["QuestionOption"][];
             /** @description The question or permission. */
@@ -702,7 +684,7 @@ export interface components {
             /** @description The environment. */
             readonly environment_id: components["schemas"]["EnvironmentId"];
             /** @description The error code, if it failed. */
-            readonly error?: components["schemas"]["Code"];
+            readonly error?: components["schemas"]["RelayErrorCode"];
             /** @description The id of the audit entry. */
             readonly id: string;
             /** @description The method. */
@@ -725,6 +707,24 @@ export interface components {
             /** @description The path, if the subject is a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
+        /**
+         * @description Error codes of relay requests.
+         *
+         *     - `invalid_request`: The request is invalid.
+         *     - `unknown_method`: The method does not exist.
+         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
+         *     - `permission_denied`: The grant does not allow the request.
+         *     - `approval_required`: The request needs an approval that was not given.
+         *     - `policy_blocked`: A policy forbids the request.
+         *     - `not_found`: The requested object does not exist.
+         *     - `timeout`: The request took too long.
+         *     - `cancelled`: The request was cancelled.
+         *     - `provider_error`: The provider failed.
+         *     - `relay_disconnected`: The connection was lost.
+         *     - `artifact_error`: An artifact could not be stored.
+         * @enum {string}
+         */
+        readonly RelayErrorCode: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /**
          * @description Outcome of a request.
          *
@@ -786,13 +786,18 @@ export interface components {
              * @description The sequence number of the newest event.
              */
             readonly newestSeq: number;
+            /**
+             * Format: uint64
+             * @description The number of open waits.
+             */
+            readonly openWaits: number;
             /** @description How far the agent may act without asking. */
             readonly permissionMode: components["schemas"]["PermissionMode"];
             /**
              * Format: uint64
              * @description The number of queued inputs.
              */
-            readonly queued: number;
+            readonly queuedInputs: number;
             /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
             /** @description The title. */
@@ -808,11 +813,6 @@ export interface components {
             readonly usage: components["schemas"]["TokenUsage"];
             /** @description The requested variant of the model. */
             readonly variant: string | null;
-            /**
-             * Format: uint64
-             * @description The number of open waits.
-             */
-            readonly waits: number;
         };
         /**
          * @description Why a session ended.
@@ -1094,10 +1094,8 @@ export interface components {
         readonly VirtualPath: string;
         /** @description A question or permission that a person must answer. */
         readonly Wait: {
-            /** @description The question or permission. */
-            readonly ask: components["schemas"]["WaitRequest"];
-            /** @description The outcome if the wait expires. */
-            readonly default: components["schemas"]["WaitDefault"];
+            /** @description The answer that is assumed if the wait expires. */
+            readonly defaultAnswer: components["schemas"]["WaitDefault"];
             /**
              * Format: date-time
              * @description When it expires; `null` if never.
@@ -1110,10 +1108,12 @@ export interface components {
              * @description When it was opened.
              */
             readonly openedAt: string;
+            /** @description The question or permission. */
+            readonly request: components["schemas"]["WaitRequest"];
             /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; `null` while it is open. */
-            readonly settled: components["schemas"]["WaitSettlement"] | null;
+            readonly settlement: components["schemas"]["WaitSettlement"] | null;
             /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
@@ -1128,7 +1128,7 @@ export interface components {
             readonly question: readonly (readonly string[])[];
         };
         /**
-         * @description The outcome if the wait expires.
+         * @description The answer that is assumed if a wait expires.
          *
          *     - `reject`: Reject.
          * @enum {string}
@@ -1197,15 +1197,15 @@ export interface components {
         };
         /** @description How a wait was settled. */
         readonly WaitSettlement: {
-            /**
-             * Format: date-time
-             * @description When it was settled.
-             */
-            readonly at: string;
             /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
             /** @description The outcome. */
             readonly outcome: components["schemas"]["WaitOutcome"];
+            /**
+             * Format: date-time
+             * @description When it was settled.
+             */
+            readonly settledAt: string;
         };
         /**
          * @description How to treat a message that is sent while a turn is running.

@@ -148,7 +148,7 @@ fn a_form_of_an_mcp_server_is_filled_in() {
     let form = Form::read(&asked).unwrap();
     let shown = form.questions("Please").into_iter().map(|item| {
         let labels: Vec<_> = item.options.into_iter().map(|choice| choice.label).collect();
-        (item.question, labels.join(","), item.multiple, item.custom)
+        (item.question, labels.join(","), item.allows_multiple, item.allows_custom)
     });
     let wanted = [
         ("Please\nAgree", "Yes,No", false, false),

@@ -1,4 +1,4 @@
-use protocol::relay::{Json, RelayContext, Request};
+use protocol::relay::{RawJson, RelayContext, Request};
 use serde_json::{Value, json};
 
 use super::*;
@@ -11,7 +11,7 @@ fn request(method: &str, params: &Value) -> Request {
     Request {
         id: "1".into(),
         method: method.into(),
-        params: Json::from_value(params),
+        params: RawJson::from_value(params),
         context: Some(context),
     }
 }

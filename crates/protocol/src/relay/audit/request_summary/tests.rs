@@ -4,7 +4,7 @@ use super::*;
 
 #[track_caller]
 fn check(params: &Value, root: Option<&str>, path: Option<&str>, summary: &Value) {
-    let about = RequestSummary::from_params(&Json::from_value(params));
+    let about = RequestSummary::from_params(&RawJson::from_value(params));
     assert_eq!(about.root_id.as_ref().map(RootId::as_str), root);
     assert_eq!(about.path.as_ref().map(RelayPath::as_str), path);
     assert_eq!(Value::from(about.summary), *summary);
@@ -30,7 +30,7 @@ fn a_command_is_its_program_and_no_argument_is_kept() {
         ("$(secret)", None),
         ("", None),
     ] {
-        let about = RequestSummary::from_params(&Json::from_value(&json!({ "command": line })));
+        let about = RequestSummary::from_params(&RawJson::from_value(&json!({ "command": line })));
         assert_eq!(about.summary.get("program").and_then(Value::as_str), program, "{line}");
         assert!(!Value::from(about.summary).to_string().contains("secret"), "{line}");
     }

@@ -14,13 +14,13 @@ use crate::json_object::JsonObject;
 /// The bytes are not part of the JSON text. They follow it in a binary message, if both sides support that.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Json {
+pub struct RawJson {
     value: Box<RawValue>,
     #[serde(skip)]
     bytes: Bytes,
 }
 
-impl Json {
+impl RawJson {
     /// Serialises a value.
     pub fn from_value(value: &impl Serialize) -> Self {
         // Serialising a wire type cannot fail.
@@ -83,27 +83,27 @@ impl Json {
     }
 }
 
-impl From<Box<RawValue>> for Json {
+impl From<Box<RawValue>> for RawJson {
     fn from(value: Box<RawValue>) -> Self {
         Self { value, bytes: Bytes::new() }
     }
 }
 
 /// Compares values rather than spellings. A value that is nested too deep to be parsed equals only the same text.
-impl PartialEq for Json {
+impl PartialEq for RawJson {
     fn eq(&self, other: &Self) -> bool {
         let means_the_same = || Some(self.read::<Value>().ok()? == other.read::<Value>().ok()?);
         self.bytes == other.bytes && (self.as_str() == other.as_str() || means_the_same().unwrap_or(false))
     }
 }
 
-impl JsonSchema for Json {
+impl JsonSchema for RawJson {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> Cow<'static, str> {
-        "Json".into()
+        "RawJson".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
