@@ -24,7 +24,7 @@ use tokio_tungstenite::{
 };
 
 use super::{Lab, server::tie};
-use testkit::{Hub, HubOptions};
+use testkit::{TestHub, TestHubOptions};
 
 /// The longest time until the hub reports a new device as connected.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
@@ -43,7 +43,7 @@ pub(crate) type Ws = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// A hub that knows the runtime `box`.
 #[derive(Debug)]
-pub(crate) struct Lender(Hub);
+pub(crate) struct Lender(TestHub);
 
 /// The path and the secret with which a runtime connects to an environment, and so to a device.
 #[derive(Debug)]
@@ -54,11 +54,11 @@ pub(crate) struct Door {
 
 impl Lender {
     pub(crate) async fn start(lab: &Lab) -> Self {
-        let options = HubOptions::default().arg("--requests-per-second").arg(REQUESTS_PER_SECOND);
+        let options = TestHubOptions::default().arg("--requests-per-second").arg(REQUESTS_PER_SECOND);
         let hub = options.start(&lab.ours);
         // The hub requires an endpoint for a runtime. It never connects to it here, because only the relay is
         // measured.
-        hub.add(RUNTIME, "http://127.0.0.1:9", None).await;
+        hub.add_runtime(RUNTIME, "http://127.0.0.1:9", None).await;
         Self(hub)
     }
 

@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::millis;
-use testkit::users_places;
+use testkit::user_cache_env;
 
 use crate::{Lab, Report, clock, http, proc, server::Server};
 
@@ -48,7 +48,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 /// Starts our daemon in a fresh home, with the cache of the current user.
 fn start(lab: &Lab) -> io::Result<Server> {
     let mut command = Command::new(&lab.ours);
-    command.args(["daemon", "--no-token"]).envs(users_places());
+    command.args(["daemon", "--no-token"]).envs(user_cache_env());
     // The daemon makes hard links to the cache, which works within one filesystem only. A home in `/tmp` may be in
     // memory.
     Server::start(command, TempDir::new_in(&lab.dir)?)
@@ -60,7 +60,7 @@ fn start(lab: &Lab) -> io::Result<Server> {
 /// background. Without this wait the next round would meet a cache without spares, and the daemon's linking would
 /// slow it down.
 fn spares() -> io::Result<()> {
-    let trees = users_places()
+    let trees = user_cache_env()
         .into_iter()
         .find_map(|(name, place)| (name == "TOMBOLO_CACHE_DIR").then(|| PathBuf::from(place).join("trees")));
     let trees = trees.ok_or(io::ErrorKind::NotFound)?;

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, time::Duration};
 
 use serde_json::json;
 
-use testkit::Hub;
+use testkit::TestHub;
 
 use crate::{
     Lab, Report, Subject, clock,
@@ -56,13 +56,13 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 /// A daemon and a hub with which the daemon is registered as a runtime.
 struct Pair {
     daemon: Server,
-    hub: Hub,
+    hub: TestHub,
     address: SocketAddr,
 }
 
 impl Pair {
     fn start(lab: &Lab) -> io::Result<Self> {
-        let (daemon, hub) = (lab.start(Subject::Ours)?, Hub::start(&lab.ours));
+        let (daemon, hub) = (lab.start(Subject::Ours)?, TestHub::start(&lab.ours));
         let address = hub.base().trim_start_matches("http://").parse().map_err(io::Error::other)?;
         let add = json!({ "id": RUNTIME, "endpoint": format!("http://{}", daemon.address()) }).to_string();
         let header = format!(

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::json;
-use testkit::{Daemon, Events};
+use testkit::{EventStream, TestDaemon};
 
 use super::{hub::Connected, *};
 
@@ -13,16 +13,16 @@ pub(super) const ALWAYS: &str = "[y]es [a]lways [n]o > ";
 /// A device on a terminal.
 pub(super) struct Terminal {
     pub(super) place: Place,
-    daemon: Daemon,
+    daemon: TestDaemon,
     process: String,
-    logs: Events,
+    logs: EventStream,
     shown: String,
 }
 
 impl Terminal {
     /// Lends two directories to this hub, and what else these arguments say.
     pub(super) async fn open(hub: &mut StandIn, more: &[&str]) -> (Self, Connected) {
-        let (daemon, place) = (Daemon::start(TOMBOLO), Place::new());
+        let (daemon, place) = (TestDaemon::start(TOMBOLO), Place::new());
         std::fs::create_dir(place.path("other")).unwrap();
         let path = |below: &str| place.path(below).to_str().unwrap().to_owned();
         let roots =
@@ -49,7 +49,7 @@ impl Terminal {
         });
         let process: Value = daemon.post("/v1/processes", &start).await.json().await.unwrap();
         let process = process["id"].as_str().unwrap().to_owned();
-        let logs = Events::new(daemon.get(&format!("/v1/processes/{process}/logs?follow=true")).await);
+        let logs = EventStream::new(daemon.get(&format!("/v1/processes/{process}/logs?follow=true")).await);
         let connected = hub.next().await;
         let mut terminal = Self { place, daemon, process, logs, shown: String::new() };
         terminal.sees("● laptop connected · idle").await;

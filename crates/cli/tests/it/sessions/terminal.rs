@@ -7,22 +7,22 @@ const OTHERS: u64 = 40;
 
 /// A conversation on a terminal.
 struct Screen {
-    daemon: Daemon,
+    daemon: TestDaemon,
     process: String,
-    logs: Events,
+    logs: EventStream,
     shown: String,
 }
 
 impl Screen {
     async fn open(arguments: &[&str]) -> Self {
-        let daemon = Daemon::start(TOMBOLO);
+        let daemon = TestDaemon::start(TOMBOLO);
         let mut args = vec!["chat", "--agent", "mock", "--session", "s"];
         args.extend(arguments);
         let env = json!({ "TOMBOLO_ENDPOINT": daemon.base(), "TERM": "xterm" });
         let start = json!({ "command": TOMBOLO, "args": args, "env": env, "terminal": { "columns": 100, "rows": 40 } });
         let process: Value = daemon.post("/v1/processes", &start).await.json().await.unwrap();
         let process = process["id"].as_str().unwrap().to_owned();
-        let logs = Events::new(daemon.get(&format!("/v1/processes/{process}/logs?follow=true")).await);
+        let logs = EventStream::new(daemon.get(&format!("/v1/processes/{process}/logs?follow=true")).await);
         Self { daemon, process, logs, shown: String::new() }
     }
 

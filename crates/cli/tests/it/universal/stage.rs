@@ -4,9 +4,9 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 use testkit::{
-    Daemon, DaemonOptions,
-    homes::{Endpoint, Setup},
-    model::{Model, ModelOptions},
+    TestDaemon, TestDaemonOptions,
+    agent_setup::{AgentSetup, ModelEndpoint},
+    model::{ScriptedModel, ScriptedModelOptions},
 };
 
 use super::{agent::Agent, chat::Chat};
@@ -20,24 +20,24 @@ use crate::{
 
 pub(super) struct Stage {
     pub(super) agent: &'static Agent,
-    pub(super) daemon: Daemon,
-    pub(super) model: Model,
-    setup: Setup,
+    pub(super) daemon: TestDaemon,
+    pub(super) model: ScriptedModel,
+    setup: AgentSetup,
     /// Carried by everyone who descends from the agent, and by nobody else.
     pub(super) mark: String,
 }
 
 impl Stage {
     pub(super) async fn new(agent: &'static Agent) -> Self {
-        let mut options = DaemonOptions::default().installs();
+        let mut options = TestDaemonOptions::default().with_user_caches();
         for name in MISLEADING {
             options = options.env_remove(name);
         }
         // The model is on this machine, whatever leads to the network.
         let daemon = options.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1").start(TOMBOLO);
         share_agents(&daemon.home());
-        let model = ModelOptions::default().key(KEY).start().await.expect("a free port");
-        let setup = (agent.home)(&daemon.home(), Endpoint { url: &model.url(), key: KEY });
+        let model = ScriptedModelOptions::default().key(KEY).start().await.expect("a free port");
+        let setup = (agent.home)(&daemon.home(), ModelEndpoint { url: &model.url(), key: KEY });
         fs::create_dir_all(daemon.home().join("project")).expect("make the project");
         let mark = daemon.home().display().to_string();
         Self { agent, daemon, model, setup, mark }
@@ -78,7 +78,7 @@ impl Stage {
 
     /// What the model was asked for since `from`, as names of models and how long they may think.
     pub(super) fn models(&self, from: usize) -> Vec<String> {
-        let requests = self.model.requests().into_iter().skip(from).filter(|seen| seen.dialect.is_some());
+        let requests = self.model.requests().into_iter().skip(from).filter(|seen| seen.api.is_some());
         requests.map(|seen| format!("{} {}", seen.path, seen.body)).collect()
     }
 }

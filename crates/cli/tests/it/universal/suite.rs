@@ -280,7 +280,7 @@ pub(super) async fn daemon_restart(agent: &'static Agent) -> &'static str {
     let asked = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("slow:20"));
     chat.until_fact(asked).await;
     let before = std::mem::take(&mut chat.records);
-    stage.daemon.killed_and_restarted();
+    stage.daemon.kill_and_restart();
     let mut chat = Chat::new(&stage.daemon);
     chat.look().await;
     assert_eq!(chat.records[..before.len()], before[..], "nothing that was told is missing");

@@ -3,9 +3,13 @@
 
 use std::path::Path;
 
-use super::{Endpoint, Setup};
+use super::{AgentSetup, ModelEndpoint};
 
 /// Configures Amp, which takes all its settings from the environment.
-pub fn amp(_home: &Path, endpoint: Endpoint<'_>) -> Setup {
-    Setup::new([("AMP_URL", endpoint.url), ("AMP_API_KEY", endpoint.key), ("AMP_SKIP_UPDATE_CHECK", "1")])
+pub fn amp(_home: &Path, endpoint: ModelEndpoint<'_>) -> AgentSetup {
+    AgentSetup::new([
+        ("AMP_URL", endpoint.url),
+        ("AMP_API_KEY", endpoint.key),
+        ("AMP_SKIP_UPDATE_CHECK", "1"),
+    ])
 }

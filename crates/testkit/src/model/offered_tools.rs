@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    reply::{Call, Input, Part},
-    script::Step,
+    model_reply::{AnswerPart, ModelToolCall, ToolArguments},
+    script::ScriptStep,
 };
 
 // Names of tools for each job, in the order of preference.
@@ -26,7 +26,7 @@ const DEFERRED: &str = "ToolSearch";
 
 /// A tool that the agent offers.
 #[derive(Debug, Default)]
-pub(super) struct Tool {
+pub(super) struct OfferedTool {
     /// The JSON schema of its arguments.
     pub(super) schema: Value,
     /// The tool's namespace, in the Responses API; other APIs have none.
@@ -37,10 +37,10 @@ pub(super) struct Tool {
 
 /// The tools that the agent offers, by name.
 #[derive(Debug, Default)]
-pub(super) struct Tools(BTreeMap<String, Tool>);
+pub(super) struct OfferedTools(BTreeMap<String, OfferedTool>);
 
-impl Tools {
-    pub(super) fn add(&mut self, name: &Value, tool: Tool) {
+impl OfferedTools {
+    pub(super) fn add(&mut self, name: &Value, tool: OfferedTool) {
         if let Some(name) = name.as_str() {
             self.0.insert(name.to_owned(), tool);
         }
@@ -51,20 +51,20 @@ impl Tools {
     }
 
     /// The parts of an answer that carry out a step; empty if the step calls no tool.
-    pub(super) fn parts(&self, step: &Step, plan_file: Option<&str>) -> Vec<Part> {
+    pub(super) fn parts(&self, step: &ScriptStep, plan_file: Option<&str>) -> Vec<AnswerPart> {
         match step {
-            Step::Bash { command, escalate, .. } => vec![self.bash(command, *escalate)],
-            Step::Tool { name, input, .. } => vec![self.named(name, input)],
-            Step::Edit { path, text } => vec![self.edit(path, text)],
-            Step::Ask { question, options } => vec![self.ask(question, options)],
-            Step::Plan(text) => self.plan(text, plan_file),
-            Step::Todo(items) => vec![self.list(items)],
+            ScriptStep::Bash { command, escalate, .. } => vec![self.bash(command, *escalate)],
+            ScriptStep::Tool { name, input, .. } => vec![self.named(name, input)],
+            ScriptStep::Edit { path, text } => vec![self.edit(path, text)],
+            ScriptStep::Ask { question, options } => vec![self.ask(question, options)],
+            ScriptStep::Plan(text) => self.plan(text, plan_file),
+            ScriptStep::Todo(items) => vec![self.list(items)],
             _ => Vec::new(),
         }
     }
 
     /// A shell call, with the arguments that the tool's schema names: `cmd`, or `command` as a list or as a string.
-    fn bash(&self, command: &str, escalate: bool) -> Part {
+    fn bash(&self, command: &str, escalate: bool) -> AnswerPart {
         let name = self.first_of(SHELLS);
         let mut input = json!({});
         if escalate && (name.is_none() || self.takes(name, "sandbox_permissions")) {
@@ -74,7 +74,7 @@ impl Tools {
         if name.is_none() && self.has(CODE_MODE) {
             input["cmd"] = json!(command);
             let code = format!("const r = await tools.exec_command({input}); text(r.output);");
-            return self.call(CODE_MODE, Input::Text(code));
+            return self.call(CODE_MODE, ToolArguments::Text(code));
         }
         if self.takes(name, "cmd") {
             input["cmd"] = json!(command);
@@ -86,19 +86,19 @@ impl Tools {
         if self.takes(name, "description") {
             input["description"] = json!("scripted command");
         }
-        self.call(name.unwrap_or("bash"), Input::Json(input))
+        self.call(name.unwrap_or("bash"), ToolArguments::Json(input))
     }
 
-    fn named(&self, name: &str, input: &str) -> Part {
+    fn named(&self, name: &str, input: &str) -> AnswerPart {
         let freeform = self.0.get(name).is_some_and(|tool| tool.freeform);
         let json = if input.is_empty() { Ok(json!({})) } else { serde_json::from_str(input) };
         match json {
-            Ok(json) if !freeform => self.call(name, Input::Json(json)),
-            _ => self.call(name, Input::Text(input.into())),
+            Ok(json) if !freeform => self.call(name, ToolArguments::Json(json)),
+            _ => self.call(name, ToolArguments::Text(input.into())),
         }
     }
 
-    fn edit(&self, path: &str, text: &str) -> Part {
+    fn edit(&self, path: &str, text: &str) -> AnswerPart {
         let name = self.first_of(WRITERS);
         if name == Some("apply_patch") || (name.is_none() && self.has(CODE_MODE)) {
             return self.patch(path, text);
@@ -106,23 +106,25 @@ impl Tools {
         let key =
             |keys: [&'static str; 3]| keys.into_iter().find(|key| self.takes(name, key)).unwrap_or(keys[0]);
         let (file, content) = (key(["file_path", "filePath", "path"]), key(["content", "text", "contents"]));
-        self.call(name.unwrap_or("write"), Input::Json(json!({ file: path, content: text })))
+        self.call(name.unwrap_or("write"), ToolArguments::Json(json!({ file: path, content: text })))
     }
 
     /// A new file as a patch, for agents that write files only with `apply_patch`.
-    fn patch(&self, path: &str, text: &str) -> Part {
+    fn patch(&self, path: &str, text: &str) -> AnswerPart {
         let patch = format!("*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch");
         match self.0.get("apply_patch") {
             None => {
                 let code = format!("text(await tools.apply_patch({}));", json!(patch));
-                self.call(CODE_MODE, Input::Text(code))
+                self.call(CODE_MODE, ToolArguments::Text(code))
             }
-            Some(tool) if tool.freeform => self.call("apply_patch", Input::Text(patch)),
-            Some(_) => self.call("apply_patch", Input::Json(json!({ "input": patch, "patchText": patch }))),
+            Some(tool) if tool.freeform => self.call("apply_patch", ToolArguments::Text(patch)),
+            Some(_) => {
+                self.call("apply_patch", ToolArguments::Json(json!({ "input": patch, "patchText": patch })))
+            }
         }
     }
 
-    fn ask(&self, question: &str, options: &[String]) -> Part {
+    fn ask(&self, question: &str, options: &[String]) -> AnswerPart {
         let name = self.first_of(QUESTIONS).unwrap_or("AskUserQuestion");
         let options: Vec<_> =
             options.iter().map(|label| json!({ "label": label, "description": label })).collect();
@@ -133,24 +135,27 @@ impl Tools {
             "ask_user" => one["type"] = json!("choice"),
             _ => one["multiSelect"] = json!(false),
         }
-        self.call(name, Input::Json(json!({ "questions": [one] })))
+        self.call(name, ToolArguments::Json(json!({ "questions": [one] })))
     }
 
     /// Claude Code wants the plan in a file before it leaves plan mode, hence two calls. Codex has no tool for plans
     /// and recognises them by a tag in the text.
-    fn plan(&self, text: &str, file: Option<&str>) -> Vec<Part> {
+    fn plan(&self, text: &str, file: Option<&str>) -> Vec<AnswerPart> {
         let deferred = self.has(DEFERRED).then_some("ExitPlanMode");
         let Some(name) = self.first_of(PLANS).or(deferred) else {
-            return vec![Part::Text(format!("<proposed_plan>\n{text}\n</proposed_plan>"))];
+            return vec![AnswerPart::Text(format!("<proposed_plan>\n{text}\n</proposed_plan>"))];
         };
         let write = file.map(|file| {
-            self.call("Write", Input::Json(json!({ "file_path": file, "content": format!("{text}\n") })))
+            self.call(
+                "Write",
+                ToolArguments::Json(json!({ "file_path": file, "content": format!("{text}\n") })),
+            )
         });
-        let exit = self.call(name, Input::Json(json!({ "plan": text })));
+        let exit = self.call(name, ToolArguments::Json(json!({ "plan": text })));
         write.into_iter().chain([exit]).collect()
     }
 
-    fn list(&self, items: &[String]) -> Part {
+    fn list(&self, items: &[String]) -> AnswerPart {
         let deferred = self.has(DEFERRED).then_some("TodoWrite");
         let name = self.first_of(LISTS).or(deferred).unwrap_or("TodoWrite");
         let status = |at: usize| ["completed", "in_progress"].get(at).copied().unwrap_or("pending");
@@ -163,17 +168,17 @@ impl Tools {
             _ => json!({ "content": item, "status": status(at), "activeForm": item }),
         });
         let key = if name == "update_plan" { "plan" } else { "todos" };
-        self.call(name, Input::Json(json!({ key: items.collect::<Vec<_>>() })))
+        self.call(name, ToolArguments::Json(json!({ key: items.collect::<Vec<_>>() })))
     }
 
-    fn call(&self, name: &str, input: Input) -> Part {
+    fn call(&self, name: &str, input: ToolArguments) -> AnswerPart {
         // The request names the namespace of each tool that it lists. For a tool that the model would have to search
         // for first, the script gives the namespace itself: `tool:NAMESPACE/NAME`.
         let (namespace, name) = match name.split_once('/') {
             Some((namespace, name)) => (Some(namespace.to_owned()), name),
             None => (self.0.get(name).and_then(|tool| tool.namespace.clone()), name),
         };
-        Part::Call(Call { name: name.into(), input, namespace })
+        AnswerPart::Call(ModelToolCall { name: name.into(), input, namespace })
     }
 
     fn first_of(&self, names: &'static [&'static str]) -> Option<&'static str> {
@@ -202,21 +207,24 @@ mod tests {
     use super::*;
     use crate::model::script;
 
-    fn tools(list: &[(&str, &[&str])]) -> Tools {
-        let mut tools = Tools::default();
+    fn tools(list: &[(&str, &[&str])]) -> OfferedTools {
+        let mut tools = OfferedTools::default();
         for (name, arguments) in list {
             let properties: Value =
                 arguments.iter().map(|key| ((*key).to_owned(), json!({ "type": "string" }))).collect();
-            tools.add(&json!(name), Tool { schema: json!({ "properties": properties }), ..Tool::default() });
+            tools.add(
+                &json!(name),
+                OfferedTool { schema: json!({ "properties": properties }), ..OfferedTool::default() },
+            );
         }
         tools
     }
 
     #[track_caller]
-    fn check(tools: &Tools, step: &str, name: &str, input: &Value) {
+    fn check(tools: &OfferedTools, step: &str, name: &str, input: &Value) {
         let parts = tools.parts(&script::parse(step)[0], None);
-        let [Part::Call(call)] = parts.as_slice() else { panic!("not one call: {parts:?}") };
-        assert_eq!((call.name.as_str(), &call.input), (name, &Input::Json(input.clone())));
+        let [AnswerPart::Call(call)] = parts.as_slice() else { panic!("not one call: {parts:?}") };
+        assert_eq!((call.name.as_str(), &call.input), (name, &ToolArguments::Json(input.clone())));
     }
 
     #[test]
@@ -233,9 +241,9 @@ mod tests {
         let escalated =
             json!({ "cmd": "ls", "sandbox_permissions": "require_escalated", "justification": "May I?" });
         check(&codex, "tool:bash! ls", "exec_command", &escalated);
-        let mut list = Tools::default();
+        let mut list = OfferedTools::default();
         let schema = json!({ "properties": { "command": { "type": "array" } } });
-        list.add(&json!("shell"), Tool { schema, ..Tool::default() });
+        list.add(&json!("shell"), OfferedTool { schema, ..OfferedTool::default() });
         check(&list, "tool:bash ls", "shell", &json!({ "command": ["bash", "-lc", "ls"] }));
     }
 
@@ -245,10 +253,10 @@ mod tests {
         check(&tools(&[("Write", &["file_path", "content"])]), "edit:/a b c", "Write", &written("file_path"));
         check(&tools(&[("write", &["filePath", "content"])]), "edit:/a b c", "write", &written("filePath"));
         check(&tools(&[("write", &["path", "content"])]), "edit:/a b c", "write", &written("path"));
-        let mut codex = Tools::default();
-        codex.add(&json!("apply_patch"), Tool { freeform: true, ..Tool::default() });
+        let mut codex = OfferedTools::default();
+        codex.add(&json!("apply_patch"), OfferedTool { freeform: true, ..OfferedTool::default() });
         let parts = codex.parts(&script::parse("edit:/a b c")[0], None);
-        let Part::Call(call) = &parts[0] else { panic!("no call") };
+        let AnswerPart::Call(call) = &parts[0] else { panic!("no call") };
         assert_eq!(call.input.as_text(), "*** Begin Patch\n*** Add File: /a\n+b c\n*** End Patch");
     }
 
@@ -269,18 +277,18 @@ mod tests {
         let names: Vec<_> = claude
             .parts(&plan, Some("/plans/a.md"))
             .into_iter()
-            .map(|part| if let Part::Call(call) = part { call.name } else { panic!("no call") })
+            .map(|part| if let AnswerPart::Call(call) = part { call.name } else { panic!("no call") })
             .collect();
         assert_eq!(names, ["Write", "ExitPlanMode"]);
         let text = "<proposed_plan>\nfirst this\n</proposed_plan>".to_owned();
-        assert_eq!(tools(&[("exec_command", &[])]).parts(&plan, None), [Part::Text(text)]);
+        assert_eq!(tools(&[("exec_command", &[])]).parts(&plan, None), [AnswerPart::Text(text)]);
     }
 
     #[test]
     fn without_plain_tools_the_calls_are_written_in_javascript() {
-        let mut codex = Tools::default();
-        codex.add(&json!("exec"), Tool { freeform: true, ..Tool::default() });
-        let Part::Call(call) = &codex.parts(&script::parse("tool:bash echo \"a\"")[0], None)[0] else {
+        let mut codex = OfferedTools::default();
+        codex.add(&json!("exec"), OfferedTool { freeform: true, ..OfferedTool::default() });
+        let AnswerPart::Call(call) = &codex.parts(&script::parse("tool:bash echo \"a\"")[0], None)[0] else {
             panic!("no call")
         };
         assert_eq!(

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::Dialect;
+use super::ModelApi;
 
 /// How many requests are stored, the newest ones. A long conversation has a few dozen.
 const REQUESTS_MAX: usize = 512;
@@ -14,9 +14,9 @@ const REQUESTS_BYTES_MAX: usize = 64 << 20;
 
 /// A received request, without its headers and query: they contain the API key, and failing tests print requests.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ModelRequest {
     /// The API of the request; `None` if the request does not ask for an answer, such as a list of models.
-    pub dialect: Option<Dialect>,
+    pub api: Option<ModelApi>,
     /// The path of the request.
     pub path: String,
     /// The body of the request; null if it is not JSON.
@@ -27,15 +27,15 @@ pub struct Seen {
 
 /// The newest requests, each with the size of its body.
 #[derive(Debug, Default)]
-pub(super) struct Log {
-    requests: VecDeque<(usize, Seen)>,
+pub(super) struct RequestLog {
+    requests: VecDeque<(usize, ModelRequest)>,
     bytes: usize,
 }
 
-impl Log {
+impl RequestLog {
     /// Adds a request and evicts the oldest ones. The newest one stays even if it is larger than the limit by itself.
-    pub(super) fn add(&mut self, bytes: usize, seen: Seen) {
-        self.requests.push_back((bytes, seen));
+    pub(super) fn add(&mut self, bytes: usize, request: ModelRequest) {
+        self.requests.push_back((bytes, request));
         self.bytes += bytes;
         while self.requests.len() > REQUESTS_MAX
             || (self.bytes > REQUESTS_BYTES_MAX && self.requests.len() > 1)
@@ -44,8 +44,8 @@ impl Log {
         }
     }
 
-    pub(super) fn all(&self) -> Vec<Seen> {
-        self.requests.iter().map(|(_, seen)| seen.clone()).collect()
+    pub(super) fn all(&self) -> Vec<ModelRequest> {
+        self.requests.iter().map(|(_, request)| request.clone()).collect()
     }
 }
 
@@ -53,18 +53,18 @@ impl Log {
 mod tests {
     use super::*;
 
-    fn seen(at: usize) -> Seen {
-        Seen { dialect: None, path: at.to_string(), body: Value::Null, status: 200 }
+    fn request(at: usize) -> ModelRequest {
+        ModelRequest { api: None, path: at.to_string(), body: Value::Null, status: 200 }
     }
 
     #[test]
     fn only_the_newest_requests_are_kept() {
-        let mut log = Log::default();
-        (0..REQUESTS_MAX + 3).for_each(|at| log.add(1, seen(at)));
+        let mut log = RequestLog::default();
+        (0..REQUESTS_MAX + 3).for_each(|at| log.add(1, request(at)));
         let all = log.all();
         assert_eq!((all.len(), all[0].path.as_str()), (REQUESTS_MAX, "3"));
-        log.add(REQUESTS_BYTES_MAX, seen(1000));
-        log.add(1, seen(1001));
+        log.add(REQUESTS_BYTES_MAX, request(1000));
+        log.add(1, request(1001));
         assert_eq!(log.all().len(), 1);
     }
 }

@@ -9,11 +9,11 @@ const THREADS_MAX: usize = 256;
 
 /// Stores uploaded threads. Amp uploads its conversation here and, to continue it, downloads it again.
 #[derive(Debug, Default)]
-pub(super) struct Backend {
+pub(super) struct AmpBackend {
     threads: HashMap<String, Value>,
 }
 
-impl Backend {
+impl AmpBackend {
     /// The response body for `POST /api/internal?METHOD`. Other methods succeed with an empty result, so that
     /// Amp carries on.
     pub(super) fn call(&mut self, method: &str, body: &Value) -> Value {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_thread_comes_back_as_it_was_left() {
-        let mut backend = Backend::default();
+        let mut backend = AmpBackend::default();
         let thread = json!({ "id": "T-1", "messages": [1] });
         let get = json!({ "params": { "thread": "T-1" } });
         assert_eq!(backend.call("getThread", &get)["error"]["code"], "thread-not-found");

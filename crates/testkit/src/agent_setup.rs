@@ -18,7 +18,7 @@ pub use pi::pi;
 
 /// Address and API key of the model that an agent uses.
 #[derive(Debug, Clone, Copy)]
-pub struct Endpoint<'a> {
+pub struct ModelEndpoint<'a> {
     /// The model's base URL, without a path.
     pub url: &'a str,
     /// The API key that the agent sends.
@@ -27,14 +27,14 @@ pub struct Endpoint<'a> {
 
 /// Environment and extra arguments that an agent needs in addition to the files in its home.
 #[derive(Debug, Default)]
-pub struct Setup {
+pub struct AgentSetup {
     /// Environment variables.
     pub env: BTreeMap<String, String>,
     /// Arguments appended to the agent's own.
     pub args: Vec<String>,
 }
 
-impl Setup {
+impl AgentSetup {
     fn new<const N: usize>(env: [(&str, &str); N]) -> Self {
         let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self { env, args: Vec::new() }
@@ -42,8 +42,8 @@ impl Setup {
 }
 
 /// Writes a file below `home` and creates its parent directories.
-fn write(home: &Path, name: &str, content: &str) {
+fn write_file(home: &Path, name: &str, content: &str) {
     let path = home.join(name);
     fs::create_dir_all(path.parent().expect("the path has no parent")).expect("could not create a directory");
-    fs::write(path, content).expect("could not write a file in the home");
+    fs::write(path, content).expect("could not write_file a file in the home");
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{Endpoint, Setup, write};
+use super::{AgentSetup, ModelEndpoint, write_file};
 
 /// Configures opencode. Without the `permission` block it would run every tool without asking the user.
-pub fn opencode(home: &Path, endpoint: Endpoint<'_>) -> Setup {
+pub fn opencode(home: &Path, endpoint: ModelEndpoint<'_>) -> AgentSetup {
     let model = |name: &str| json!({ "name": name, "tool_call": true, "reasoning": true, "limit": { "context": 200_000, "output": 8192 } });
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible", "name": "Scripted",
@@ -18,8 +18,8 @@ pub fn opencode(home: &Path, endpoint: Endpoint<'_>) -> Setup {
         "model": "scripted/scripted-1", "small_model": "scripted/scripted-1", "autoupdate": false, "share": "disabled",
         "provider": { "scripted": provider }, "permission": { "bash": "ask", "edit": "ask", "webfetch": "ask" },
     });
-    write(home, "opencode.json", &config.to_string());
-    Setup::new([
+    write_file(home, "opencode.json", &config.to_string());
+    AgentSetup::new([
         ("OPENCODE_CONFIG", &home.join("opencode.json").display().to_string()),
         ("SCRIPTED_API_KEY", endpoint.key),
         ("OPENCODE_DISABLE_AUTOUPDATE", "1"),

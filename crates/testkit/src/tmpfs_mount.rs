@@ -7,9 +7,9 @@ use std::{
 
 /// A mounted tmpfs of limited size, unmounted when this value is dropped.
 #[derive(Debug)]
-pub struct Mounted(PathBuf);
+pub struct TmpfsMount(PathBuf);
 
-impl Mounted {
+impl TmpfsMount {
     /// Mounts a tmpfs of `bytes` bytes at `at`. Returns `None` if mounting fails, as it does without root.
     pub fn new(at: &Path, bytes: usize) -> Option<Self> {
         let mut mount = Command::new("mount");
@@ -27,7 +27,7 @@ impl Mounted {
     }
 }
 
-impl Drop for Mounted {
+impl Drop for TmpfsMount {
     fn drop(&mut self) {
         // `-l` detaches the filesystem even while a process that is about to end still has a file open on it.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();

@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use super::{
-    Dialect, Scenario, Seen,
-    amp::Backend,
-    dialect::Ids,
-    frames::Frame,
-    key::Key,
-    reply::{Answer, Reply},
-    seen::Log,
-    turn::{self, Done},
+    ModelApi, ModelRequest, Scenario,
+    amp_backend::AmpBackend,
+    answer_frames::AnswerFrame,
+    api_key::ApiKey,
+    model_api::IdGenerator,
+    model_reply::{ModelAnswer, ModelReply},
+    model_request::RequestLog,
+    next_reply::{PlayedOnceSteps, next_reply},
 };
 
 /// Maximum size of a request body. Agents send their whole conversation with each request.
@@ -35,13 +35,13 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 
 /// Scenario, API key and port of a model.
 #[derive(Debug, Default)]
-pub struct ModelOptions {
+pub struct ScriptedModelOptions {
     scenario: Scenario,
-    key: Option<Key>,
+    key: Option<ApiKey>,
     port: u16,
 }
 
-impl ModelOptions {
+impl ScriptedModelOptions {
     /// Plays this scenario for prompts that contain no script.
     #[must_use]
     pub fn scenario(mut self, scenario: Scenario) -> Self {
@@ -52,7 +52,7 @@ impl ModelOptions {
     /// Requires this API key; rejects requests without it with 401.
     #[must_use]
     pub fn key(mut self, key: &str) -> Self {
-        self.key = Some(Key::new(key));
+        self.key = Some(ApiKey::new(key));
         self
     }
 
@@ -67,34 +67,35 @@ impl ModelOptions {
     ///
     /// # Errors
     /// If the port is in use.
-    pub async fn start(self) -> io::Result<Model> {
+    pub async fn start(self) -> io::Result<ScriptedModel> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { scenario: self.scenario, key: self.key, state: Mutex::default() });
-        let router = Router::new().fallback(answer).with_state(shared.clone());
+        let service =
+            Arc::new(ModelService { scenario: self.scenario, key: self.key, state: Mutex::default() });
+        let router = Router::new().fallback(answer_request).with_state(service.clone());
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             let _ = axum::serve(listener, router).await;
         });
-        Ok(Model { address, shared, _serving: serving })
+        Ok(ScriptedModel { address, service, _serving: serving })
     }
 }
 
 /// A running model. It stops accepting connections when it is dropped, because the `JoinSet` then aborts its task.
 #[derive(Debug)]
-pub struct Model {
+pub struct ScriptedModel {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    service: Arc<ModelService>,
     _serving: JoinSet<()>,
 }
 
-impl Model {
+impl ScriptedModel {
     /// Starts a model on a free port. It plays the scripts in prompts and requires no API key.
     ///
     /// # Panics
     /// If no port is free.
     pub async fn start() -> Self {
-        ModelOptions::default().start().await.expect("no port is free")
+        ScriptedModelOptions::default().start().await.expect("no port is free")
     }
 
     /// The base URL of the model, such as `http://127.0.0.1:1234`.
@@ -103,78 +104,82 @@ impl Model {
     }
 
     /// The newest of the received requests, oldest first.
-    pub fn requests(&self) -> Vec<Seen> {
-        self.shared.state.lock().seen.all()
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.service.state.lock().requests.all()
     }
 }
 
+/// Answers the requests of all connections.
 #[derive(Debug)]
-struct Shared {
+struct ModelService {
     scenario: Scenario,
-    key: Option<Key>,
-    state: Mutex<Conduct>,
+    key: Option<ApiKey>,
+    state: Mutex<ModelState>,
 }
 
 /// The part of the state that requests change.
 #[derive(Debug, Default)]
-struct Conduct {
-    seen: Log,
-    done: Done,
-    ids: Ids,
-    amp: Backend,
+struct ModelState {
+    requests: RequestLog,
+    played_once: PlayedOnceSteps,
+    ids: IdGenerator,
+    amp: AmpBackend,
 }
 
 /// Handles every request. There is no router, because agents put arbitrary prefixes before the vendors' paths.
-async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+async fn answer_request(State(service): State<Arc<ModelService>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let Ok(bytes) = to_bytes(body, BODY_BYTES_MAX).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let path = head.uri.path();
-    let dialect = Dialect::of(path).filter(|_| head.method == Method::POST);
-    let admitted = shared.key.as_ref().is_none_or(|key| key.is_in(&head.uri, &head.headers));
-    let response = match dialect {
-        Some(dialect) if admitted => shared.say(dialect, path, &body).await,
-        Some(dialect) => fail(dialect, 401, "this key is not known here"),
-        None => shared.aside(&head.method, &head.uri, &body),
+    let api = ModelApi::from_path(path).filter(|_| head.method == Method::POST);
+    let authorized = service.key.as_ref().is_none_or(|key| key.is_in(&head.uri, &head.headers));
+    let response = match api {
+        Some(api) if authorized => service.answer_prompt(api, path, &body).await,
+        Some(api) => error_response(api, 401, "this key is not known here"),
+        None => service.answer_side_request(&head.method, &head.uri, &body),
     };
     let status = response.status().as_u16();
-    let seen = Seen { dialect, path: path.to_owned(), body, status };
-    shared.state.lock().seen.add(bytes.len(), seen);
+    let request = ModelRequest { api, path: path.to_owned(), body, status };
+    service.state.lock().requests.add(bytes.len(), request);
     response
 }
 
-impl Shared {
-    async fn say(&self, dialect: Dialect, path: &str, body: &Value) -> Response {
-        let conversation = dialect.read(body);
-        let reply = turn::next(&conversation, &self.scenario, &mut self.state.lock().done);
+impl ModelService {
+    async fn answer_prompt(&self, api: ModelApi, path: &str, body: &Value) -> Response {
+        let conversation = api.parse_request(body);
+        let reply = next_reply(&conversation, &self.scenario, &mut self.state.lock().played_once);
         let answer = match reply {
-            Reply::Fail { status, message } => return fail(dialect, status, &message),
-            Reply::Answer(answer) => answer,
+            ModelReply::Fail { status, message } => return error_response(api, status, &message),
+            ModelReply::Answer(answer) => answer,
         };
         // Gemini names the model in the path, as in `/models/NAME:generateContent`; the other APIs in the body.
         let named = path.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(model, _)| model);
         let model = body["model"].as_str().or(named).unwrap_or("scripted-1");
-        if dialect.streams(path, body) {
-            let frames = dialect.stream(&answer, &mut self.state.lock().ids, model);
-            return ([(header::CONTENT_TYPE, "text/event-stream")], played(frames)).into_response();
+        if api.is_streamed(path, body) {
+            let frames = api.stream_frames(&answer, &mut self.state.lock().ids, model);
+            return ([(header::CONTENT_TYPE, "text/event-stream")], stream_body(frames)).into_response();
         }
-        self.in_one_piece(dialect, &answer, model).await
+        self.answer_unstreamed(api, &answer, model).await
     }
 
-    async fn in_one_piece(&self, dialect: Dialect, answer: &Answer, model: &str) -> Response {
+    async fn answer_unstreamed(&self, api: ModelApi, answer: &ModelAnswer, model: &str) -> Response {
         tokio::time::sleep(answer.time()).await;
         if answer.is_cut() {
             // The first bytes make the agent see a response that starts and then breaks.
-            return ([(header::CONTENT_TYPE, "application/json")], played(vec![Frame::Comment, Frame::Cut]))
+            return (
+                [(header::CONTENT_TYPE, "application/json")],
+                stream_body(vec![AnswerFrame::Comment, AnswerFrame::Cut]),
+            )
                 .into_response();
         }
-        Json(dialect.whole(answer, &mut self.state.lock().ids, model)).into_response()
+        Json(api.response_body(answer, &mut self.state.lock().ids, model)).into_response()
     }
 
     /// Responds to connectivity checks, requests for model lists and token counts, and calls of Amp's backend.
-    fn aside(&self, method: &Method, uri: &Uri, body: &Value) -> Response {
+    fn answer_side_request(&self, method: &Method, uri: &Uri, body: &Value) -> Response {
         let path = uri.path();
         if method == Method::HEAD {
             return StatusCode::OK.into_response();
@@ -191,32 +196,32 @@ impl Shared {
             return Json(json!({ "input_tokens": 1000, "totalTokens": 1000 })).into_response();
         }
         if method == Method::POST && path == "/api/internal" {
-            let called = uri.query().unwrap_or_default().split('&').next().unwrap_or_default();
-            return Json(self.state.lock().amp.call(called, body)).into_response();
+            let amp_method = uri.query().unwrap_or_default().split('&').next().unwrap_or_default();
+            return Json(self.state.lock().amp.call(amp_method, body)).into_response();
         }
         let error = json!({ "error": { "type": "not_found_error", "message": "there is nothing here" } });
         (StatusCode::NOT_FOUND, Json(error)).into_response()
     }
 }
 
-fn fail(dialect: Dialect, status: u16, message: &str) -> Response {
+fn error_response(api: ModelApi, status: u16, message: &str) -> Response {
     let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    (code, Json(dialect.error(status, message))).into_response()
+    (code, Json(api.error_body(status, message))).into_response()
 }
 
 /// A response body that sends the frames one by one, with their pauses, and ends with an error at [`Frame::Cut`].
-fn played(frames: Vec<Frame>) -> Body {
+fn stream_body(frames: Vec<AnswerFrame>) -> Body {
     let frames = stream::unfold(frames.into_iter(), |mut frames| async move {
         loop {
             let sent = match frames.next()? {
-                Frame::Event(Some(name), data) => Ok(format!("event: {name}\ndata: {data}\n\n")),
-                Frame::Event(None, data) => Ok(format!("data: {data}\n\n")),
-                Frame::Comment => Ok(":\n\n".to_owned()),
-                Frame::Pause(time) => {
+                AnswerFrame::Event(Some(name), data) => Ok(format!("event: {name}\ndata: {data}\n\n")),
+                AnswerFrame::Event(None, data) => Ok(format!("data: {data}\n\n")),
+                AnswerFrame::Comment => Ok(":\n\n".to_owned()),
+                AnswerFrame::Pause(time) => {
                     tokio::time::sleep(time).await;
                     continue;
                 }
-                Frame::Cut => {
+                AnswerFrame::Cut => {
                     // hyper buffers frames and writes them when the body is pending. Without this yield the error
                     // would follow at once, and hyper would drop the connection together with the buffered frames.
                     tokio::task::yield_now().await;

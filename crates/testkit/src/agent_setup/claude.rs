@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::{Endpoint, Setup};
+use super::{AgentSetup, ModelEndpoint};
 
 /// Configures Claude Code, which takes all its settings from the environment.
-pub fn claude(_home: &Path, endpoint: Endpoint<'_>) -> Setup {
-    Setup::new([
+pub fn claude(_home: &Path, endpoint: ModelEndpoint<'_>) -> AgentSetup {
+    AgentSetup::new([
         ("ANTHROPIC_BASE_URL", endpoint.url),
         ("ANTHROPIC_API_KEY", endpoint.key),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),

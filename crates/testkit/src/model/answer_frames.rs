@@ -9,7 +9,7 @@ const PIECE_CHARS_MAX: usize = 40;
 
 /// One element of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Frame {
+pub(super) enum AnswerFrame {
     /// An event: its name, if the API uses named events, and its data.
     Event(Option<String>, String),
     /// An SSE comment, which clients ignore.
@@ -21,35 +21,35 @@ pub(super) enum Frame {
 
 /// Builds the frames of a streamed answer.
 #[derive(Debug, Default)]
-pub(super) struct Frames(Vec<Frame>);
+pub(super) struct AnswerFrames(Vec<AnswerFrame>);
 
-impl Frames {
+impl AnswerFrames {
     /// Adds an event whose name is the `type` of its data, as the Anthropic and Responses APIs have it.
-    pub(super) fn named(&mut self, data: &Value) {
-        self.0.push(Frame::Event(data["type"].as_str().map(str::to_owned), data.to_string()));
+    pub(super) fn push_named(&mut self, data: &Value) {
+        self.0.push(AnswerFrame::Event(data["type"].as_str().map(str::to_owned), data.to_string()));
     }
 
     /// Adds an event without a name, as the Chat Completions and Gemini APIs have it.
-    pub(super) fn data(&mut self, data: &impl ToString) {
-        self.0.push(Frame::Event(None, data.to_string()));
+    pub(super) fn push_data(&mut self, data: &impl ToString) {
+        self.0.push(AnswerFrame::Event(None, data.to_string()));
     }
 
     /// Adds a pause that may come before any content.
-    pub(super) fn wait(&mut self, time: Duration) {
+    pub(super) fn push_wait(&mut self, time: Duration) {
         // Some agents treat the stream as open only after its first bytes, so the pause follows a comment.
-        self.0.extend([Frame::Comment, Frame::Pause(time)]);
+        self.0.extend([AnswerFrame::Comment, AnswerFrame::Pause(time)]);
     }
 
-    pub(super) fn pause(&mut self, time: Duration) {
-        self.0.push(Frame::Pause(time));
+    pub(super) fn push_pause(&mut self, time: Duration) {
+        self.0.push(AnswerFrame::Pause(time));
     }
 
-    pub(super) fn cut(mut self) -> Vec<Frame> {
-        self.0.push(Frame::Cut);
+    pub(super) fn end_with_cut(mut self) -> Vec<AnswerFrame> {
+        self.0.push(AnswerFrame::Cut);
         self.0
     }
 
-    pub(super) fn end(self) -> Vec<Frame> {
+    pub(super) fn finish(self) -> Vec<AnswerFrame> {
         self.0
     }
 }

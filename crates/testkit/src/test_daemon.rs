@@ -1,9 +1,8 @@
 //! The real daemon, started for one test on a free port and in a temporary home, and killed when the test ends.
 
 use std::{
-    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
-    process::{Child, ChildStderr, Command, Stdio},
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -11,10 +10,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Events, within_blocking};
-
-/// How long a daemon may take to stop before the test fails.
-const STOP_MAX: Duration = Duration::from_secs(15);
+use crate::{EventStream, server_child::ServerChild, user_cache_env};
 
 /// How long the HTTP client keeps an idle connection. This must be shorter than the daemon's own limit
 /// (`--stall-timeout`, 30 s): otherwise the client may send a request on a connection that the daemon is just
@@ -23,14 +19,14 @@ const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// Arguments, environment and configuration of a daemon.
 #[derive(Debug, Clone, Default)]
-pub struct DaemonOptions {
+pub struct TestDaemonOptions {
     args: Vec<String>,
     env: Vec<(String, String)>,
     env_remove: Vec<String>,
-    agents: String,
+    config: String,
 }
 
-impl DaemonOptions {
+impl TestDaemonOptions {
     /// Adds a command line argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
@@ -55,14 +51,14 @@ impl DaemonOptions {
     /// Adds an agent to the configuration file. `command` is its program and arguments.
     #[must_use]
     pub fn agent(mut self, name: &str, command: &[&str]) -> Self {
-        self.agents += &format!("[agents.{name}]\ncommand = {}\n", json!(command));
+        self.config += &format!("[agents.{name}]\ncommand = {}\n", json!(command));
         self
     }
 
     /// Appends lines to the configuration file. Without a table header they belong to the agent that was added last.
     #[must_use]
     pub fn config(mut self, lines: &str) -> Self {
-        self.agents += lines;
+        self.config += lines;
         self
     }
 
@@ -70,8 +66,8 @@ impl DaemonOptions {
     ///
     /// An empty `XDG_DATA_HOME` counts as unset, so that the agents still end up in the daemon's temporary home.
     #[must_use]
-    pub fn installs(mut self) -> Self {
-        self.env.extend(users_places());
+    pub fn with_user_caches(mut self) -> Self {
+        self.env.extend(user_cache_env());
         self.env("XDG_DATA_HOME", "")
     }
 
@@ -79,97 +75,63 @@ impl DaemonOptions {
     ///
     /// # Panics
     /// If the daemon does not start.
-    pub fn start(self, program: impl AsRef<Path>) -> Daemon {
-        Daemon::launch(program.as_ref(), self)
+    pub fn start(self, program: impl AsRef<Path>) -> TestDaemon {
+        TestDaemon::launch(program.as_ref(), self)
     }
 
-    /// Starts the process and waits for the line that announces its address. Returns process, stderr and address.
-    ///
-    /// The pipe of stdout is closed after this line. The pipe of stderr stays open and is read only by
-    /// [`Daemon::ended`], so a daemon blocks once it has logged more than the pipe holds (64 KiB).
-    fn spawn(&self, program: &Path, home: &Path) -> (Child, Option<ChildStderr>, String) {
+    fn spawn(&self, program: &Path, home: &Path) -> ServerChild {
         let mut command = Command::new(program);
         command.args(["daemon", "--port", "0", "--config"]).arg(home.join("config.toml")).args(&self.args);
         command.env_remove("TOMBOLO_TOKEN").env("HOME", home).current_dir(home);
         self.env_remove.iter().for_each(|name| _ = command.env_remove(name));
         command.envs(self.env.iter().cloned());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("could not start the program");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("stdout is piped");
-        BufReader::new(stdout).read_line(&mut line).expect("could not read the address from stdout");
-        let mut stderr = child.stderr.take();
-        let Some(base) = line.trim().strip_prefix("listening on ") else {
-            let mut said = String::new();
-            let _ = stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
-            panic!("the daemon did not start: {line}{said}");
-        };
-        (child, stderr, base.to_owned())
+        // This drops, and so closes, the pipe of stdout after the line with the address.
+        ServerChild::start(command.stderr(Stdio::piped())).0
     }
-}
-
-/// Environment variables that point a program with a temporary home to the real user's download cache, npm settings
-/// and npm cache. Without them every test would download its agents again, and from the public registry instead of
-/// the user's own.
-pub fn users_places() -> [(String, String); 3] {
-    #[expect(clippy::disallowed_methods, reason = "tests and benchmarks have no `main` that could read it")]
-    let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let home = PathBuf::from(said("HOME").unwrap_or_default());
-    let places = [
-        ("TOMBOLO_CACHE_DIR", ".cache/tombolo"),
-        ("NPM_CONFIG_USERCONFIG", ".npmrc"),
-        ("npm_config_cache", ".npm"),
-    ];
-    let place =
-        |name: &str, usual: &str| said(name).unwrap_or_else(|| home.join(usual).display().to_string());
-    places.map(|(name, usual)| (name.to_owned(), place(name, usual)))
 }
 
 /// A running daemon, killed when this value is dropped.
 ///
 /// A killed daemon cannot stop its agents. A test whose agents start processes of their own must end those itself.
 #[derive(Debug)]
-pub struct Daemon {
-    child: Child,
-    stderr: Option<ChildStderr>,
-    base: String,
+pub struct TestDaemon {
+    child: ServerChild,
     http: reqwest::Client,
     home: TempDir,
-    /// `program` and `options` start the daemon again in [`killed_and_restarted`](Self::killed_and_restarted).
+    /// `program` and `options` start the daemon again in [`kill_and_restart`](Self::kill_and_restart).
     program: PathBuf,
-    options: DaemonOptions,
+    options: TestDaemonOptions,
 }
 
-impl Daemon {
+impl TestDaemon {
     /// Starts `program` with default options, without a token.
     ///
     /// # Panics
     /// If the daemon does not start.
     pub fn start(program: impl AsRef<Path>) -> Self {
-        DaemonOptions::default().start(program)
+        TestDaemonOptions::default().start(program)
     }
 
-    fn launch(program: &Path, options: DaemonOptions) -> Self {
+    fn launch(program: &Path, options: TestDaemonOptions) -> Self {
         let home = TempDir::new().expect("could not create a directory for the test");
-        std::fs::write(home.path().join("config.toml"), &options.agents).expect("cannot write config.toml");
-        let (child, stderr, base) = options.spawn(program, home.path());
+        std::fs::write(home.path().join("config.toml"), &options.config).expect("cannot write config.toml");
+        let child = options.spawn(program, home.path());
         let http = reqwest::Client::builder().pool_idle_timeout(IDLE_MAX).build().expect("no HTTP client");
-        Self { base, child, stderr, http, home, program: program.into(), options }
+        Self { child, http, home, program: program.into(), options }
     }
 
     /// Kills the daemon with SIGKILL, as a crash would, and starts it again in the same home. Its address changes.
     ///
     /// # Panics
     /// If the daemon does not start again.
-    pub fn killed_and_restarted(&mut self) {
-        self.child.kill().expect("could not kill the daemon");
-        self.child.wait().expect("could not wait for the daemon");
-        (self.child, self.stderr, self.base) = self.options.spawn(&self.program, self.home.path());
+    pub fn kill_and_restart(&mut self) {
+        self.child.kill();
+        self.child = self.options.spawn(&self.program, self.home.path());
     }
 
     /// The base URL of the daemon, such as `http://127.0.0.1:1234`.
     pub fn base(&self) -> &str {
-        &self.base
+        self.child.base()
     }
 
     /// The temporary directory that is both the daemon's home and its working directory.
@@ -179,12 +141,12 @@ impl Daemon {
 
     /// The process id of the daemon.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.pid()
     }
 
     /// Builds a request to the daemon.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base))
+        self.http.request(method, format!("{}{path}", self.base()))
     }
 
     /// Sends a `GET` and returns the response.
@@ -232,12 +194,12 @@ impl Daemon {
     ///
     /// # Panics
     /// If the daemon does not respond with an event stream.
-    pub async fn events(&self, instance: &str, last: Option<u64>) -> Events {
+    pub async fn events(&self, instance: &str, last: Option<u64>) -> EventStream {
         let mut request = self.request(Method::GET, &format!("/v1/acp/{instance}"));
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
-        Events::new(request.send().await.expect("the daemon did not respond"))
+        EventStream::new(request.send().await.expect("the daemon did not respond"))
     }
 
     /// The entry of an instance in the list of `GET /v1/acp`.
@@ -255,8 +217,7 @@ impl Daemon {
     /// # Panics
     /// If the signal is unknown or the daemon has ended.
     pub fn signal(&self, name: &str) {
-        let done = Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
-        assert!(done.expect("could not run kill").success());
+        self.child.signal(name);
     }
 
     /// Waits until the daemon has ended. Returns its exit code, which is none after a signal, and its stderr.
@@ -265,25 +226,8 @@ impl Daemon {
     ///
     /// # Panics
     /// If the daemon still runs after 15 seconds.
-    pub fn ended(mut self) -> (Option<i32>, String) {
-        let mut code = None;
-        within_blocking(STOP_MAX, || match self.child.try_wait().expect("could not wait for the daemon") {
-            Some(status) => {
-                code = status.code();
-                true
-            }
-            None => false,
-        });
-        let mut said = String::new();
-        let _ = self.stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
-        (code, said)
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // Both fail harmlessly if the daemon has already ended. Without `wait` it would stay a zombie.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub fn wait_for_exit(mut self) -> (Option<i32>, String) {
+        let (status, stderr) = self.child.wait_for_exit();
+        (status.code(), stderr)
     }
 }

@@ -7,9 +7,9 @@ use secrecy::{ExposeSecret, SecretString};
 const HEADERS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
 
 #[derive(Debug)]
-pub(super) struct Key(SecretString);
+pub(super) struct ApiKey(SecretString);
 
-impl Key {
+impl ApiKey {
     pub(super) fn new(key: &str) -> Self {
         Self(key.into())
     }

@@ -9,11 +9,11 @@ const PREFERRED: [&str; 3] = ["allow", "low", "high"];
 const DEPTH_MAX: u8 = 16;
 
 /// A value that fits `schema`. Booleans are true and enums take a permissive value, so that reviews approve.
-pub(super) fn fitting(schema: &Value) -> Value {
-    fit(schema, DEPTH_MAX)
+pub(super) fn example_value(schema: &Value) -> Value {
+    example_within_depth(schema, DEPTH_MAX)
 }
 
-fn fit(schema: &Value, depth: u8) -> Value {
+fn example_within_depth(schema: &Value, depth: u8) -> Value {
     if depth == 0 {
         return Value::Null;
     }
@@ -26,13 +26,13 @@ fn fit(schema: &Value, depth: u8) -> Value {
     }
     for key in ["anyOf", "oneOf", "allOf"] {
         if let Some(first) = schema[key].get(0) {
-            return fit(first, depth - 1);
+            return example_within_depth(first, depth - 1);
         }
     }
     let kind = schema["type"].as_str().or(schema["type"][0].as_str()).unwrap_or("object");
     // The Gemini API spells types in capitals.
     match kind.to_ascii_lowercase().as_str() {
-        "object" => object(schema, depth),
+        "object" => example_object(schema, depth),
         "array" => json!([]),
         "boolean" => json!(true),
         "integer" | "number" => json!(1),
@@ -41,12 +41,13 @@ fn fit(schema: &Value, depth: u8) -> Value {
     }
 }
 
-fn object(schema: &Value, depth: u8) -> Value {
+fn example_object(schema: &Value, depth: u8) -> Value {
     let Some(properties) = schema["properties"].as_object() else {
         return json!({ "title": "scripted title" });
     };
-    let value =
-        |key: &str, schema| if key == "title" { json!("scripted title") } else { fit(schema, depth - 1) };
+    let value = |key: &str, schema| {
+        if key == "title" { json!("scripted title") } else { example_within_depth(schema, depth - 1) }
+    };
     Value::Object(
         properties.iter().map(|(key, schema)| (key.clone(), value(key, schema))).collect::<Map<_, _>>(),
     )
@@ -58,7 +59,7 @@ mod tests {
 
     #[track_caller]
     fn check(schema: &Value, expected: &Value) {
-        assert_eq!(fitting(schema), *expected);
+        assert_eq!(example_value(schema), *expected);
     }
 
     #[test]
@@ -78,6 +79,6 @@ mod tests {
     fn a_deep_schema_comes_to_an_end() {
         let deep =
             (0..40).fold(json!({ "type": "string" }), |inner, _| json!({ "properties": { "a": inner } }));
-        assert!(fitting(&deep).is_object());
+        assert!(example_value(&deep).is_object());
     }
 }

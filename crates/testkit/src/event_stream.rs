@@ -5,7 +5,7 @@ use sse::{SseFrame, SseParser};
 
 /// One server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct ServerSentEvent {
     /// The event type; `message` if the frame has none.
     pub event: String,
     /// The event id. The daemon and the hub use sequence numbers.
@@ -16,12 +16,12 @@ pub struct Event {
 
 /// The event stream of one response.
 #[derive(Debug)]
-pub struct Events {
+pub struct EventStream {
     response: Response,
     parser: SseParser,
 }
 
-impl Events {
+impl EventStream {
     /// Reads events from the body of `response`.
     ///
     /// # Panics
@@ -34,10 +34,10 @@ impl Events {
 
     /// Waits for the next event and skips comments. Returns `None` when the stream ends, be it properly or by a
     /// broken connection: tests kill servers, and for a reader both look like the end.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<ServerSentEvent> {
         loop {
             if let Some(frame) = self.parser.pop() {
-                return Some(Event::from(frame.expect("an event exceeds the size limit")));
+                return Some(ServerSentEvent::from(frame.expect("an event exceeds the size limit")));
             }
             match self.response.chunk().await {
                 Ok(Some(chunk)) => self.parser.push(&chunk),
@@ -50,7 +50,7 @@ impl Events {
     ///
     /// # Panics
     /// If the stream ends first.
-    pub async fn next_of(&mut self, kind: &str) -> Event {
+    pub async fn next_of(&mut self, kind: &str) -> ServerSentEvent {
         loop {
             match self.next().await {
                 Some(event) if event.event == kind => return event,
@@ -61,7 +61,7 @@ impl Events {
     }
 
     /// Reads all events up to the end of the stream.
-    pub async fn rest(mut self) -> Vec<Event> {
+    pub async fn rest(mut self) -> Vec<ServerSentEvent> {
         let mut all = Vec::new();
         while let Some(event) = self.next().await {
             all.push(event);
@@ -70,7 +70,7 @@ impl Events {
     }
 }
 
-impl From<SseFrame> for Event {
+impl From<SseFrame> for ServerSentEvent {
     /// The SSE standard gives a frame without a type the type `message`.
     fn from(frame: SseFrame) -> Self {
         let event = if frame.event.is_empty() { "message".to_owned() } else { frame.event };
