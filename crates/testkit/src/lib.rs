@@ -9,6 +9,7 @@ mod event_stream;
 pub mod model;
 pub mod proc;
 mod server_child;
+mod stderr_capture;
 mod test_daemon;
 mod test_hub;
 pub mod tls_proxy;

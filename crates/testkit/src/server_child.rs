@@ -1,12 +1,12 @@
 //! The child process of a test server: a daemon or a hub.
 
 use std::{
-    io::{BufRead, BufReader, Read},
-    process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio},
+    io::{BufRead, BufReader},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     time::Duration,
 };
 
-use crate::within_blocking;
+use crate::{stderr_capture::StderrCapture, within_blocking};
 
 /// How long a server may take to stop before the test fails.
 const STOP_MAX: Duration = Duration::from_secs(15);
@@ -17,7 +17,7 @@ pub(crate) struct ServerChild {
     child: Child,
     base: String,
     /// `None` if the stderr of the server is not a pipe.
-    stderr: Option<ChildStderr>,
+    stderr: Option<StderrCapture>,
 }
 
 impl ServerChild {
@@ -28,12 +28,12 @@ impl ServerChild {
     pub(crate) fn start(command: &mut Command) -> (Self, BufReader<ChildStdout>) {
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("could not start the program");
-        let stderr = child.stderr.take();
+        let stderr = child.stderr.take().map(StderrCapture::start);
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("could not read the address from stdout");
         let Some(base) = line.trim().strip_prefix("listening on ") else {
-            let log = stderr.map(read_to_end).unwrap_or_default();
+            let log = stderr.map(StderrCapture::finish).unwrap_or_default();
             panic!("the server did not start: {line}{log}");
         };
         (Self { child, base: base.to_owned(), stderr }, stdout)
@@ -68,7 +68,7 @@ impl ServerChild {
             exited = self.child.try_wait().expect("could not wait for the server");
             exited.is_some()
         });
-        let log = self.stderr.take().map(read_to_end).unwrap_or_default();
+        let log = self.stderr.take().map(StderrCapture::finish).unwrap_or_default();
         (exited.expect("the server has ended"), log)
     }
 }
@@ -77,10 +77,4 @@ impl Drop for ServerChild {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-fn read_to_end(mut stderr: ChildStderr) -> String {
-    let mut text = String::new();
-    let _ = stderr.read_to_string(&mut text);
-    text
 }

@@ -231,3 +231,27 @@ impl TestDaemon {
         (status.code(), stderr)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Stands in for a daemon: announces an address, and then logs three times as much as a pipe holds.
+    const CHATTY: &str = "#!/bin/sh
+echo listening on http://127.0.0.1:9
+head -c 196608 /dev/zero | tr '\\0' x >&2
+exit 3
+";
+
+    #[test]
+    fn a_daemon_that_logs_more_than_a_pipe_holds_is_not_blocked() {
+        let directory = TempDir::new().unwrap();
+        let program = directory.path().join("chatty");
+        std::fs::write(&program, CHATTY).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let (code, stderr) = TestDaemon::start(&program).wait_for_exit();
+        assert_eq!((code, stderr.len()), (Some(3), 196_608));
+    }
+}
