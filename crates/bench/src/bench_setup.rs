@@ -9,19 +9,19 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::server::Server;
+use super::server_process::ServerProcess;
 
 /// A measured server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum SystemUnderTest {
     /// Our daemon.
     Ours,
     /// The other server that ours is compared with.
     Peer,
 }
 
-impl Subject {
-    /// The name of the subject in the report.
+impl SystemUnderTest {
+    /// The name of the system in the report.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
@@ -32,7 +32,7 @@ impl Subject {
 
 /// The programs and settings of a run.
 #[derive(Debug)]
-pub struct Lab {
+pub struct BenchSetup {
     /// Our program, which is the daemon, the hub and the device.
     pub ours: PathBuf,
     /// The other server that ours is compared with.
@@ -49,37 +49,37 @@ pub struct Lab {
     pub dir: PathBuf,
 }
 
-impl Lab {
+impl BenchSetup {
     /// Returns the servers of this run, ours first.
-    pub fn subjects(&self) -> Vec<Subject> {
-        let peer = self.peer.as_ref().map(|_| Subject::Peer);
-        [Some(Subject::Ours), peer].into_iter().flatten().collect()
+    pub fn systems(&self) -> Vec<SystemUnderTest> {
+        let peer = self.peer.as_ref().map(|_| SystemUnderTest::Peer);
+        [Some(SystemUnderTest::Ours), peer].into_iter().flatten().collect()
     }
 
     /// Returns `full` in a full run and `quick` in a quick one.
-    pub(crate) fn size<T>(&self, full: T, quick: T) -> T {
+    pub(crate) fn full_or_quick<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 
     /// Starts a server with its default settings.
-    pub(crate) fn start(&self, subject: Subject) -> io::Result<Server> {
-        match subject {
-            Subject::Ours => self.start_ours(&[]),
-            Subject::Peer => self.start_peer(),
+    pub(crate) fn start(&self, system: SystemUnderTest) -> io::Result<ServerProcess> {
+        match system {
+            SystemUnderTest::Ours => self.start_ours(&[]),
+            SystemUnderTest::Peer => self.start_peer(),
         }
     }
 
     /// Starts our daemon with additional arguments. The stub is configured as the agent `mock`.
-    pub(crate) fn start_ours(&self, args: &[&str]) -> io::Result<Server> {
+    pub(crate) fn start_ours(&self, args: &[&str]) -> io::Result<ServerProcess> {
         let home = TempDir::new()?;
         let config = home.path().join("config.toml");
         fs::write(&config, format!("[agents.mock]\ncommand = [{}]\n", serde_json::json!(self.stub)))?;
         let mut command = Command::new(&self.ours);
         command.args(["daemon", "--no-token", "--config"]).arg(config).args(args);
-        Server::start(command, home)
+        ServerProcess::start(command, home)
     }
 
-    fn start_peer(&self) -> io::Result<Server> {
+    fn start_peer(&self) -> io::Result<ServerProcess> {
         let Some(program) = &self.peer else { return Err(io::ErrorKind::NotFound.into()) };
         let home = TempDir::new()?;
         let agent = home.path().join(&self.peer_agent);
@@ -91,6 +91,6 @@ impl Lab {
         for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
             command.env(proxy, "http://127.0.0.1:9");
         }
-        Server::start(command, home)
+        ServerProcess::start(command, home)
     }
 }

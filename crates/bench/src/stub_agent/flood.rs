@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::ask::number;
-use crate::{clock, tally};
+use super::json_rpc_request::number_after;
+use crate::{clock, line_counter};
 
 /// The size of one write of a flood at full speed. It exceeds the capacity of a pipe, so that the pipe is always full
 /// while the server reads and the stub is never the bottleneck.
@@ -38,12 +38,12 @@ pub struct Flood {
 
 impl Flood {
     /// Reads the parameters of a `bench/flood` request.
-    pub(super) fn of(line: &[u8]) -> Self {
+    pub(super) fn from_request(line: &[u8]) -> Self {
         Self {
-            from: number(line, b"\"from\":"),
-            count: number(line, b"\"count\":"),
-            bytes: number(line, b"\"bytes\":") as usize,
-            per_second: number(line, b"\"perSecond\":"),
+            from: number_after(line, b"\"from\":"),
+            count: number_after(line, b"\"count\":"),
+            bytes: number_after(line, b"\"bytes\":") as usize,
+            per_second: number_after(line, b"\"perSecond\":"),
         }
     }
 
@@ -59,11 +59,11 @@ impl Flood {
     /// # Errors
     /// If the reader has closed the pipe.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        let mut noise = Noise(1);
-        let (line, digits) = self.line(&mut noise);
+        let mut filler = FillerText(1);
+        let (line, digits) = self.line(&mut filler);
         let lines_max = if self.per_second > 0 { 1 } else { (BLOCK_BYTES / line.len()).max(1) };
         let mut block = Vec::with_capacity(lines_max * line.len());
-        (0..lines_max).for_each(|_| block.extend(self.line(&mut noise).0));
+        (0..lines_max).for_each(|_| block.extend(self.line(&mut filler).0));
         let started = Instant::now();
         let mut next = self.from;
         let end = self.from + self.count;
@@ -75,8 +75,8 @@ impl Flood {
                 }
             }
             let lines = lines_max.min((end - next) as usize);
-            for (k, line) in block.chunks_exact_mut(line.len()).take(lines).enumerate() {
-                tally::write_number(&mut line[digits..], next + k as u64);
+            for (index, line) in block.chunks_exact_mut(line.len()).take(lines).enumerate() {
+                line_counter::write_number(&mut line[digits..], next + index as u64);
             }
             block.truncate(lines * line.len());
             output.write_all(&block)?;
@@ -86,18 +86,18 @@ impl Flood {
     }
 
     /// Builds one line with the number zero, and returns it with the position of the number.
-    fn line(&self, noise: &mut Noise) -> (Vec<u8>, usize) {
-        let mut line = [OPENING, tally::MARK].concat();
+    fn line(&self, filler: &mut FillerText) -> (Vec<u8>, usize) {
+        let mut line = [OPENING, line_counter::MARK].concat();
         let digits = line.len();
-        line.extend_from_slice(&[b'0'; tally::DIGITS]);
+        line.extend_from_slice(&[b'0'; line_counter::DIGITS]);
         line.push(b'"');
         line.extend_from_slice(TEXT);
         let room = self.bytes.saturating_sub(line.len() + CLOSING.len());
-        while line.len() < digits + tally::DIGITS + 1 + TEXT.len() + room {
-            let words = (0..ROW_BYTES - 2).map(|_| noise.letter());
+        while line.len() < digits + line_counter::DIGITS + 1 + TEXT.len() + room {
+            let words = (0..ROW_BYTES - 2).map(|_| filler.letter());
             line.extend(words.chain(*b"\\n"));
         }
-        line.truncate(digits + tally::DIGITS + 1 + TEXT.len() + room);
+        line.truncate(digits + line_counter::DIGITS + 1 + TEXT.len() + room);
         // The cut may have split an escaped line break.
         if line.last() == Some(&b'\\') {
             line.pop();
@@ -110,9 +110,9 @@ impl Flood {
 
 /// Pseudo-random letters, which compress worse than the text of real agents. A server that compresses its history
 /// gets no unrealistic advantage.
-struct Noise(u64);
+struct FillerText(u64);
 
-impl Noise {
+impl FillerText {
     fn letter(&mut self) -> u8 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         b"abcdefghijklmnopqrstuvwxyz     ."[(self.0 >> 59) as usize]
@@ -131,10 +131,10 @@ mod tests {
             Flood { from: 5, count: 3, bytes, per_second: 0 }.write(&mut written).unwrap();
             let lines: Vec<&[u8]> = written.split_inclusive(|byte| *byte == b'\n').collect();
             assert_eq!(lines.len(), 3);
-            for (k, line) in lines.iter().enumerate() {
+            for (index, line) in lines.iter().enumerate() {
                 assert_eq!(line.len(), bytes);
                 let line: serde_json::Value = serde_json::from_slice(line).unwrap();
-                assert_eq!(line["params"]["seq"], format!("{:010}", 5 + k));
+                assert_eq!(line["params"]["seq"], format!("{:010}", 5 + index));
             }
         }
     }

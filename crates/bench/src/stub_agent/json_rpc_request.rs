@@ -4,15 +4,15 @@ use memchr::memmem;
 
 /// A JSON-RPC request.
 #[derive(Debug, PartialEq)]
-pub(super) struct Ask<'a> {
+pub(super) struct JsonRpcRequest<'a> {
     /// The bytes of the JSON value, so that the response repeats them exactly.
     pub(super) id: &'a [u8],
     pub(super) method: &'a [u8],
 }
 
-impl<'a> Ask<'a> {
+impl<'a> JsonRpcRequest<'a> {
     /// Finds the request on this line; `None` for a response or a notification.
-    pub(super) fn of(line: &'a [u8]) -> Option<Self> {
+    pub(super) fn find_in(line: &'a [u8]) -> Option<Self> {
         let id = after(line, b"\"id\":")?;
         let id = &id[..memchr::memchr2(b',', b'}', id)?];
         let method = after(line, b"\"method\":\"")?;
@@ -22,7 +22,7 @@ impl<'a> Ask<'a> {
 }
 
 /// Returns the number after `key`, or zero if the line does not contain the key.
-pub(super) fn number(line: &[u8], key: &[u8]) -> u64 {
+pub(super) fn number_after(line: &[u8], key: &[u8]) -> u64 {
     let digits = after(line, key).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
     digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
@@ -37,16 +37,19 @@ mod tests {
 
     #[test]
     fn a_request_is_found_whatever_the_order_of_its_keys() {
-        let ask = Some(Ask { id: b"7", method: b"a/b" });
-        assert_eq!(Ask::of(br#"{"jsonrpc":"2.0","id":7,"method":"a/b","params":{}}"#), ask);
-        assert_eq!(Ask::of(br#"{"params":{},"method":"a/b","id":7}"#), ask);
-        assert_eq!(Ask::of(br#"{"method":"a/b"}"#), None);
-        assert_eq!(Ask::of(br#"{"id":7,"result":{}}"#), None);
+        let request = Some(JsonRpcRequest { id: b"7", method: b"a/b" });
+        assert_eq!(
+            JsonRpcRequest::find_in(br#"{"jsonrpc":"2.0","id":7,"method":"a/b","params":{}}"#),
+            request
+        );
+        assert_eq!(JsonRpcRequest::find_in(br#"{"params":{},"method":"a/b","id":7}"#), request);
+        assert_eq!(JsonRpcRequest::find_in(br#"{"method":"a/b"}"#), None);
+        assert_eq!(JsonRpcRequest::find_in(br#"{"id":7,"result":{}}"#), None);
     }
 
     #[test]
     fn a_number_that_is_not_there_is_zero() {
-        assert_eq!(number(br#"{"count":120,"bytes":5}"#, b"\"count\":"), 120);
-        assert_eq!(number(br#"{"count":120}"#, b"\"bytes\":"), 0);
+        assert_eq!(number_after(br#"{"count":120,"bytes":5}"#, b"\"count\":"), 120);
+        assert_eq!(number_after(br#"{"count":120}"#, b"\"bytes\":"), 0);
     }
 }

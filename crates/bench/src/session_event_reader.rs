@@ -9,42 +9,42 @@ use std::{
 use memchr::memmem;
 
 use super::{
-    chunked::Chunked,
-    http::{self, Connection},
+    http::ChunkedDecoder,
+    http::{self, HttpConnection},
 };
 
 /// The most that one read returns.
 const READ_BYTES: usize = 64 << 10;
 
 /// The read timeout while a caller waits for an event.
-const PATIENCE: Duration = Duration::from_secs(30);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The SSE field that holds the JSON of an event.
 const DATA: &[u8] = b"data: ";
 
 /// An open stream and the events that were read from it.
 #[derive(Debug)]
-pub(crate) struct Followed {
+pub(crate) struct SessionEventReader {
     stream: TcpStream,
-    decoder: Chunked,
-    /// The decoded body that was read so far, without the part that [`Followed::feed`] has dropped.
+    decoder: ChunkedDecoder,
+    /// The decoded body that was read so far, without the part that [`SessionEventReader::feed`] has dropped.
     content: Vec<u8>,
-    /// The length of the part of `content` that was returned as events. [`Followed::feed`] drops it.
+    /// The length of the part of `content` that was returned as events. [`SessionEventReader::feed`] drops it.
     taken: usize,
 }
 
-impl Followed {
+impl SessionEventReader {
     pub(crate) fn open(address: SocketAddr, path: &str) -> io::Result<Self> {
-        let mut connection = Connection::open(address)?.patience(PATIENCE)?;
+        let mut connection = HttpConnection::open(address)?.with_read_timeout(READ_TIMEOUT)?;
         connection.send(&http::request("GET", path, ""))?;
-        let head = connection.head()?;
+        let head = connection.read_head()?;
         if head.status != 200 {
             return Err(io::Error::other(format!("a stream was refused with {}", head.status)));
         }
         let (stream, unread) = connection.into_parts();
-        let mut followed = Self { stream, decoder: Chunked::default(), content: Vec::new(), taken: 0 };
-        followed.feed(&unread);
-        Ok(followed)
+        let mut reader = Self { stream, decoder: ChunkedDecoder::default(), content: Vec::new(), taken: 0 };
+        reader.feed(&unread);
+        Ok(reader)
     }
 
     /// The socket, for callers that wait for many streams with epoll.
@@ -57,7 +57,7 @@ impl Followed {
         match self.stream.read(buffer) {
             Ok(read) => {
                 self.feed(&buffer[..read]);
-                Ok(read == 0 || self.decoder.is_over())
+                Ok(read == 0 || self.decoder.is_complete())
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) => Err(error),
@@ -65,7 +65,7 @@ impl Followed {
     }
 
     /// Returns the JSON of the next event that was read completely.
-    pub(crate) fn take(&mut self) -> Option<&[u8]> {
+    pub(crate) fn next_event(&mut self) -> Option<&[u8]> {
         loop {
             let from = self.taken;
             let end = from + memchr::memchr(b'\n', &self.content[from..])?;
@@ -77,10 +77,10 @@ impl Followed {
     }
 
     /// Waits for the next event that contains `words` and returns its JSON.
-    pub(crate) fn until(&mut self, words: &[u8]) -> io::Result<Vec<u8>> {
+    pub(crate) fn wait_for_event(&mut self, words: &[u8]) -> io::Result<Vec<u8>> {
         let mut buffer = vec![0; READ_BYTES];
         loop {
-            while let Some(event) = self.take() {
+            while let Some(event) = self.next_event() {
                 if memmem::find(event, words).is_some() {
                     return Ok(event.to_vec());
                 }

@@ -3,18 +3,19 @@
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::{
-    clock, http,
-    http::{Answer, Connection},
+    clock,
+    http::{self, HttpConnection, HttpResponse},
+    json_rpc,
+    kill_with_parent::kill_with_parent,
     proc,
 };
 
@@ -26,12 +27,12 @@ const START_MAX: Duration = Duration::from_secs(20);
 const START_POLL: Duration = Duration::from_micros(50);
 
 /// The read timeout of an ordinary request.
-const PATIENCE: Duration = Duration::from_secs(30);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running server.
 #[derive(Debug)]
-pub(crate) struct Server {
-    /// Kept for [`Server::restart`].
+pub(crate) struct ServerProcess {
+    /// Kept for [`ServerProcess::restart`].
     command: Command,
     child: Child,
     address: SocketAddr,
@@ -39,7 +40,7 @@ pub(crate) struct Server {
     home: TempDir,
 }
 
-impl Server {
+impl ServerProcess {
     /// Starts `command` with `--host` and `--port` added, and waits until `/v1/health` returns 200.
     pub(crate) fn start(mut command: Command, home: TempDir) -> io::Result<Self> {
         // The kernel picks a free port. The listener is closed again at once, so another process could, in theory,
@@ -48,26 +49,28 @@ impl Server {
         command.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
         command.env("HOME", home.path()).current_dir(home.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        tie(&mut command);
+        kill_with_parent(&mut command);
         let started = Instant::now();
         let child = command.spawn()?;
         let mut server = Self { command, child, address, started_in: Duration::ZERO, home };
-        server.come_up(started)?;
+        server.wait_until_healthy(started)?;
         Ok(server)
     }
 
     /// Sends `signal` to the server, waits for its exit and starts it again with the same home and address.
-    pub(crate) fn restart(&mut self, signal: Signal, patience: Duration) -> io::Result<()> {
-        self.signal(signal, patience).ok_or_else(|| io::Error::other("the server did not end"))?;
+    pub(crate) fn restart(&mut self, signal: Signal, timeout: Duration) -> io::Result<()> {
+        self.signal_and_wait(signal, timeout).ok_or_else(|| io::Error::other("the server did not end"))?;
         let started = Instant::now();
         self.child = self.command.spawn()?;
-        self.come_up(started)
+        self.wait_until_healthy(started)
     }
 
     /// Waits until the server is healthy and stores the time since `started`.
-    fn come_up(&mut self, started: Instant) -> io::Result<()> {
+    fn wait_until_healthy(&mut self, started: Instant) -> io::Result<()> {
         let health = http::request("GET", "/v1/health", "");
-        while !http::once(self.address, &health, PATIENCE).is_ok_and(|answer| answer.status == 200) {
+        while !http::request_once(self.address, &health, READ_TIMEOUT)
+            .is_ok_and(|response| response.status == 200)
+        {
             if started.elapsed() > START_MAX || self.child.try_wait()?.is_some() {
                 return Err(io::Error::other("the server did not come up"));
             }
@@ -95,21 +98,23 @@ impl Server {
         self.home.path()
     }
 
-    pub(crate) fn connect(&self) -> io::Result<Connection> {
-        Connection::open(self.address)?.patience(PATIENCE)
+    pub(crate) fn connect(&self) -> io::Result<HttpConnection> {
+        HttpConnection::open(self.address)?.with_read_timeout(READ_TIMEOUT)
     }
 
-    pub(crate) fn ask(&self, request: &[u8]) -> io::Result<Answer> {
-        self.connect()?.ask(request)
+    pub(crate) fn request(&self, request: &[u8]) -> io::Result<HttpResponse> {
+        self.connect()?.request(request)
     }
 
     /// Starts the stub as the agent instance `id` of this server.
-    pub(crate) fn instance(&self, id: &str) -> io::Result<()> {
-        let answer =
-            self.ask(&http::post(&format!("/v1/acp/{id}?agent=mock"), &message(1, "initialize", "{}")))?;
-        match answer.status {
+    pub(crate) fn start_instance(&self, id: &str) -> io::Result<()> {
+        let response = self.request(&http::post(
+            &format!("/v1/acp/{id}?agent=mock"),
+            &json_rpc::request(1, "initialize", "{}"),
+        ))?;
+        match response.status {
             200 => Ok(()),
-            status => Err(io::Error::other(format!("{status}: {}", String::from_utf8_lossy(&answer.body)))),
+            status => Err(io::Error::other(format!("{status}: {}", String::from_utf8_lossy(&response.body)))),
         }
     }
 
@@ -126,12 +131,12 @@ impl Server {
         proc::rss_kib(self.pid())
     }
 
-    /// Sends a signal and returns the time until the server exited, or `None` if it still runs after `patience`.
-    pub(crate) fn signal(&mut self, signal: Signal, patience: Duration) -> Option<Duration> {
+    /// Sends a signal and returns the time until the server exited, or `None` if it still runs after `timeout`.
+    pub(crate) fn signal_and_wait(&mut self, signal: Signal, timeout: Duration) -> Option<Duration> {
         let started = Instant::now();
         let pid = i32::try_from(self.pid()).ok().and_then(rustix::process::Pid::from_raw)?;
         rustix::process::kill_process(pid, signal).ok()?;
-        while started.elapsed() < patience {
+        while started.elapsed() < timeout {
             if self.child.try_wait().ok()?.is_some() {
                 return Some(started.elapsed());
             }
@@ -141,27 +146,9 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Formats a JSON-RPC request.
-pub(crate) fn message(id: u64, method: &str, params: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
-}
-
-/// Makes the kernel kill the child when its parent ends, even if the parent crashes.
-///
-/// The kernel's rule is about the parent *thread*: a child that is started on a short-lived thread dies with that
-/// thread.
-#[expect(unsafe_code, reason = "what runs between fork and exec has no safe interface")]
-pub(crate) fn tie(command: &mut Command) {
-    let tied = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
-    // SAFETY: the closure makes one system call and allocates nothing.
-    unsafe {
-        command.pre_exec(tied);
     }
 }

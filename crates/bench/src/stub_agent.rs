@@ -4,10 +4,11 @@
 //! The stub searches for keys instead of parsing JSON. This is safe because all messages come from our load
 //! generator, whose parameters contain no second `"id":` or `"method":`.
 
-mod ask;
 mod flood;
 mod grandchild;
-mod turn;
+mod json_rpc_request;
+mod permission_turn;
+mod streamed_message;
 
 use std::{
     fs::File,
@@ -15,10 +16,10 @@ use std::{
     os::fd::AsFd,
 };
 
-use ask::Ask;
 pub use flood::Flood;
-pub(crate) use turn::Asking;
-pub use turn::Speech;
+use json_rpc_request::JsonRpcRequest;
+pub(crate) use permission_turn::PermissionTurn;
+pub use streamed_message::StreamedMessage;
 
 use crate::clock;
 
@@ -44,7 +45,8 @@ pub fn serve() -> io::Result<()> {
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let mut buffer = Vec::with_capacity(2 * READ_BYTES);
-    let mut stub = Stub { output, answers: Vec::with_capacity(READ_BYTES), asking: None };
+    let mut stub =
+        StubAgent { output, pending_output: Vec::with_capacity(READ_BYTES), permission_turn: None };
     loop {
         let length = buffer.len();
         buffer.resize(length + READ_BYTES, 0);
@@ -55,7 +57,7 @@ pub fn serve() -> io::Result<()> {
         }
         let mut rest = &buffer[..];
         while let Some(end) = memchr::memchr(b'\n', rest) {
-            stub.hear(&rest[..end])?;
+            stub.handle_line(&rest[..end])?;
             rest = &rest[end + 1..];
         }
         let taken = buffer.len() - rest.len();
@@ -65,26 +67,26 @@ pub fn serve() -> io::Result<()> {
     }
 }
 
-struct Stub {
+struct StubAgent {
     output: File,
     /// The responses that have not been written yet.
-    answers: Vec<u8>,
+    pending_output: Vec<u8>,
     /// The turn that waits for a permission.
-    asking: Option<Asking>,
+    permission_turn: Option<PermissionTurn>,
 }
 
-impl Stub {
+impl StubAgent {
     /// Handles one line of the input.
-    fn hear(&mut self, line: &[u8]) -> io::Result<()> {
-        let Some(ask) = Ask::of(line) else {
-            self.heard_answer(line);
+    fn handle_line(&mut self, line: &[u8]) -> io::Result<()> {
+        let Some(request) = JsonRpcRequest::find_in(line) else {
+            self.handle_response(line);
             return Ok(());
         };
-        match ask.method {
+        match request.method {
             b"bench/flood" => {
                 self.flush()?;
-                Flood::of(line).write(&mut self.output)?;
-                self.respond(ask.id, "{}");
+                Flood::from_request(line).write(&mut self.output)?;
+                self.respond(request.id, "{}");
             }
             // The last line carries the time of death. The load generator compares it with the time of the error
             // response.
@@ -99,24 +101,24 @@ impl Stub {
             b"bench/grandchild" => {
                 let pid = grandchild::start()?;
                 let pids = format!(r#"{{"agent":{},"grandchild":{pid}}}"#, std::process::id());
-                self.respond(ask.id, &pids);
+                self.respond(request.id, &pids);
             }
-            b"initialize" => self.respond(ask.id, INITIALIZED),
-            b"session/new" => self.respond(ask.id, OPENED),
-            b"session/prompt" => self.turn(ask.id, line)?,
-            _ => self.respond(ask.id, "{}"),
+            b"initialize" => self.respond(request.id, INITIALIZED),
+            b"session/new" => self.respond(request.id, OPENED),
+            b"session/prompt" => self.start_turn(request.id, line)?,
+            _ => self.respond(request.id, "{}"),
         }
         Ok(())
     }
 
     /// Runs the turn that a prompt describes. Most prompts are plain text and get an empty result.
-    fn turn(&mut self, id: &[u8], line: &[u8]) -> io::Result<()> {
-        if let Some(speech) = Speech::of(line) {
+    fn start_turn(&mut self, id: &[u8], line: &[u8]) -> io::Result<()> {
+        if let Some(message) = StreamedMessage::from_prompt(line) {
             self.flush()?;
-            speech.write(&mut self.output)?;
+            message.write(&mut self.output)?;
             self.respond(id, ENDED);
-        } else if let Some(asking) = Asking::of(line, id) {
-            self.go_on(asking);
+        } else if let Some(turn) = PermissionTurn::from_prompt(line, id) {
+            self.request_next_permission(turn);
         } else {
             self.respond(id, "{}");
         }
@@ -124,36 +126,36 @@ impl Stub {
     }
 
     /// Handles a line that is not a request: the answer to a permission request, or a notification, which is ignored.
-    fn heard_answer(&mut self, line: &[u8]) {
+    fn handle_response(&mut self, line: &[u8]) {
         let at = clock::now();
         let is_answer = memchr::memmem::find(line, b"\"result\":").is_some();
-        if let Some(asking) = self.asking.take_if(|_| is_answer) {
-            asking.answered(at, &mut self.answers);
-            self.go_on(asking);
+        if let Some(turn) = self.permission_turn.take_if(|_| is_answer) {
+            turn.report_answer(at, &mut self.pending_output);
+            self.request_next_permission(turn);
         }
     }
 
     /// Sends the next permission request of a turn, or ends the turn after the last one.
-    fn go_on(&mut self, mut asking: Asking) {
-        if asking.ask(&mut self.answers) {
-            self.asking = Some(asking);
+    fn request_next_permission(&mut self, mut turn: PermissionTurn) {
+        if turn.request_permission(&mut self.pending_output) {
+            self.permission_turn = Some(turn);
         } else {
-            self.respond(&asking.prompt, ENDED);
+            self.respond(&turn.prompt, ENDED);
         }
     }
 
     fn respond(&mut self, id: &[u8], result: &str) {
-        let answers = &mut self.answers;
-        answers.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-        answers.extend_from_slice(id);
-        answers.extend_from_slice(br#","result":"#);
-        answers.extend_from_slice(result.as_bytes());
-        answers.extend_from_slice(b"}\n");
+        let output = &mut self.pending_output;
+        output.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        output.extend_from_slice(id);
+        output.extend_from_slice(br#","result":"#);
+        output.extend_from_slice(result.as_bytes());
+        output.extend_from_slice(b"}\n");
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.output.write_all(&self.answers)?;
-        self.answers.clear();
+        self.output.write_all(&self.pending_output)?;
+        self.pending_output.clear();
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{proc, server::tie};
+use crate::{kill_with_parent::kill_with_parent, proc};
 
 /// A running floor. Dropping this kills the process.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl FloorServer {
     pub(crate) fn start<S: AsRef<OsStr>>(own: &Path, args: impl IntoIterator<Item = S>) -> io::Result<Self> {
         let mut command = Command::new(own);
         command.arg("floor").args(args).stdin(Stdio::null()).stdout(Stdio::piped());
-        tie(&mut command);
+        kill_with_parent(&mut command);
         let mut child = command.spawn()?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.take() {

@@ -19,7 +19,7 @@ const LINE_REST: usize = 96;
 
 /// Counts the lines of one flood that one reader received.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct LineCounter {
     finder: Finder<'static>,
     from: u64,
     count: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Tally {
     disordered: u64,
 }
 
-impl Tally {
+impl LineCounter {
     /// Expects `count` lines of `bytes` bytes each, numbered from `from`.
     pub(crate) fn new(from: u64, count: u64, bytes: usize) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Tally {
     }
 
     /// Whether the last line has arrived.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.next == self.from + self.count
     }
 
@@ -79,10 +79,10 @@ impl Tally {
             if !self.carry.is_empty() {
                 let before = self.carry.len();
                 self.carry.extend_from_slice(&data[..data.len().min(FOUND)]);
-                match self.number(&self.carry) {
+                match self.find_number(&self.carry) {
                     Some((number, end)) => {
                         data = &data[end - before..];
-                        self.found(number);
+                        self.count_number(number);
                         continue;
                     }
                     // All of `data` is in the carry now and does not complete a number: wait for more bytes.
@@ -94,10 +94,10 @@ impl Tally {
                     None => self.carry.clear(),
                 }
             }
-            match self.number(data) {
+            match self.find_number(data) {
                 Some((number, end)) => {
                     data = &data[end..];
-                    self.found(number);
+                    self.count_number(number);
                 }
                 None => {
                     self.carry.extend_from_slice(&data[data.len().saturating_sub(FOUND - 1)..]);
@@ -108,14 +108,14 @@ impl Tally {
     }
 
     /// Returns the first complete number in `data` and the position of its end.
-    fn number(&self, data: &[u8]) -> Option<(u64, usize)> {
+    fn find_number(&self, data: &[u8]) -> Option<(u64, usize)> {
         let at = self.finder.find(data)?;
         let digits = data.get(at + MARK.len()..at + FOUND)?;
         let number = digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit.wrapping_sub(b'0')));
         Some((number, at + FOUND))
     }
 
-    fn found(&mut self, number: u64) {
+    fn count_number(&mut self, number: u64) {
         self.carry.clear();
         self.skip = self.jump;
         if number >= self.from + self.count || number < self.from {
@@ -141,7 +141,7 @@ pub(crate) fn write_number(place: &mut [u8], mut number: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stub::Flood;
+    use crate::stub_agent::Flood;
 
     fn flood(count: u64, bytes: usize) -> Vec<u8> {
         let mut written = Vec::new();
@@ -154,22 +154,26 @@ mod tests {
         for bytes in [120, 200, 1_000] {
             let written = flood(50, bytes);
             for piece in 1..300 {
-                let mut tally = Tally::new(0, 50, bytes);
-                written.chunks(piece).for_each(|piece| tally.feed(piece));
-                assert_eq!((tally.received(), tally.disordered(), tally.is_over()), (50, 0, true), "{piece}");
+                let mut counter = LineCounter::new(0, 50, bytes);
+                written.chunks(piece).for_each(|piece| counter.feed(piece));
+                assert_eq!(
+                    (counter.received(), counter.disordered(), counter.is_complete()),
+                    (50, 0, true),
+                    "{piece}"
+                );
             }
         }
     }
 
     #[test]
-    fn what_is_missing_is_not_counted() {
+    fn missing_lines_are_not_counted() {
         let written = flood(50, 200);
-        let mut tally = Tally::new(0, 50, 200);
-        for line in written.chunks(200).enumerate().filter(|(k, _)| k % 5 != 0) {
-            tally.feed(line.1);
+        let mut counter = LineCounter::new(0, 50, 200);
+        for (_, line) in written.chunks(200).enumerate().filter(|(index, _)| index % 5 != 0) {
+            counter.feed(line);
         }
-        assert_eq!(tally.received(), 40);
-        tally.feed(&written[..200]);
-        assert_eq!(tally.disordered(), 1);
+        assert_eq!(counter.received(), 40);
+        counter.feed(&written[..200]);
+        assert_eq!(counter.disordered(), 1);
     }
 }

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::{
     self, Message, WebSocket, client::IntoClientRequest, protocol::WebSocketConfig,
 };
 
-use super::{clock, stamp::Stamp};
+use super::{clock, piece_stamp::PieceStamp};
 
 /// Marks a frame that holds one piece. The frame with the complete message at the end of a turn repeats all pieces
 /// and must not be counted.
@@ -26,10 +26,10 @@ const READ_BYTES: usize = 4 << 10;
 const STALL: Duration = Duration::from_secs(3);
 
 /// The longest time until a server opens the stream and sends its first frame.
-const PATIENCE: Duration = Duration::from_secs(30);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One WebSocket client.
-pub(crate) struct Watcher {
+pub(crate) struct WebSocketWatcher {
     socket: WebSocket<TcpStream>,
     /// The lowest number that the next piece may have.
     next: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Watcher {
 
 /// The pieces that a set of watchers received.
 #[derive(Debug, Default)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedPieces {
     pub(crate) received: u64,
     /// Pieces that a watcher received twice or out of order.
     pub(crate) disordered: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Watched {
     pub(crate) ages: Vec<u32>,
 }
 
-impl Watcher {
+impl WebSocketWatcher {
     /// Opens a stream and waits for its first frame, so that the subscription is active when this returns.
     pub(crate) fn open(address: SocketAddr, path: &str, token: Option<&str>) -> io::Result<Self> {
         let mut request = format!("ws://{address}{path}").into_client_request().map_err(io::Error::other)?;
@@ -57,7 +57,7 @@ impl Watcher {
         }
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
         let config = WebSocketConfig::default().read_buffer_size(READ_BYTES);
         let (mut socket, _) = tungstenite::client::client_with_config(request, stream, Some(config))
             .map_err(|error| io::Error::other(error.to_string()))?;
@@ -77,10 +77,10 @@ impl Watcher {
     }
 
     /// Reads all frames that have arrived.
-    fn read(&mut self, watched: &mut Watched) -> io::Result<()> {
+    fn read(&mut self, watched: &mut WatchedPieces) -> io::Result<()> {
         loop {
             match self.socket.read() {
-                Ok(Message::Text(text)) => watched.take(text.as_bytes(), &mut self.next),
+                Ok(Message::Text(text)) => watched.count_frame(text.as_bytes(), &mut self.next),
                 Ok(_) => {}
                 Err(tungstenite::Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(());
@@ -91,13 +91,13 @@ impl Watcher {
     }
 }
 
-impl Watched {
+impl WatchedPieces {
     /// Counts a frame for a watcher whose next piece has at least the number `next`.
-    fn take(&mut self, frame: &[u8], next: &mut u64) {
+    fn count_frame(&mut self, frame: &[u8], next: &mut u64) {
         if memmem::find(frame, PIECE).is_none() {
             return;
         }
-        let Some(stamp) = Stamp::of(frame) else { return };
+        let Some(stamp) = PieceStamp::find_in(frame) else { return };
         if stamp.number < *next {
             self.disordered += 1;
             return;
@@ -117,7 +117,7 @@ impl Watched {
 }
 
 /// Reads from all watchers until each has the last of `count` pieces, or no more arrive.
-pub(crate) fn watch(watchers: &mut [Watcher], count: u64) -> io::Result<Watched> {
+pub(crate) fn watch_all(watchers: &mut [WebSocketWatcher], count: u64) -> io::Result<WatchedPieces> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (number, watcher) in watchers.iter().enumerate() {
         let stream = watcher.socket.get_ref();
@@ -125,7 +125,7 @@ pub(crate) fn watch(watchers: &mut [Watcher], count: u64) -> io::Result<Watched>
         epoll::add(&epoll, stream, epoll::EventData::new_u64(number as u64), epoll::EventFlags::IN)?;
     }
     let ages = Vec::with_capacity(watchers.len() * count as usize);
-    let mut watched = Watched { ages, ..Watched::default() };
+    let mut watched = WatchedPieces { ages, ..WatchedPieces::default() };
     let mut events = Vec::with_capacity(watchers.len());
     let stall = Timespec { tv_sec: STALL.as_secs() as i64, tv_nsec: 0 };
     let (mut open, mut last) = (watchers.len(), Instant::now());
@@ -151,13 +151,13 @@ mod tests {
 
     #[test]
     fn a_piece_counts_once_and_in_its_place() {
-        let (mut watched, mut next) = (Watched::default(), 0);
+        let (mut watched, mut next) = (WatchedPieces::default(), 0);
         for number in [0, 1, 3, 2] {
             let mut frame = PIECE.to_vec();
-            Stamp::now(number).write(&mut frame);
-            watched.take(&frame, &mut next);
+            PieceStamp::now(number).write(&mut frame);
+            watched.count_frame(&frame, &mut next);
             // The complete message at the end of a turn is not a piece.
-            watched.take(&frame[PIECE.len()..], &mut next);
+            watched.count_frame(&frame[PIECE.len()..], &mut next);
         }
         assert_eq!((watched.received, watched.disordered, next), (3, 1, 4));
     }

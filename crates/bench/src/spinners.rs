@@ -55,8 +55,8 @@ pub fn spin(core: usize) -> io::Result<()> {
     let mut cores = CpuSet::new();
     cores.set(core);
     sched_setaffinity(None, &cores)?;
-    only_when_idle()?;
-    last_of_all_sessions()?;
+    run_only_when_idle()?;
+    lower_session_priority()?;
     loop {
         hint::spin_loop();
     }
@@ -67,7 +67,7 @@ pub fn spin(core: usize) -> io::Result<()> {
 /// With autogroup scheduling, Linux divides CPU time between sessions first and between the processes of a session
 /// second. The priority of a process then counts only within its session, so a spinner would get as much time as the
 /// server if its session did not have the lowest priority too. Kernels without autogroups do not have the file.
-fn last_of_all_sessions() -> io::Result<()> {
+fn lower_session_priority() -> io::Result<()> {
     setsid()?;
     match fs::write("/proc/self/autogroup", LOWEST) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -77,7 +77,7 @@ fn last_of_all_sessions() -> io::Result<()> {
 
 /// Moves this process to the class `SCHED_IDLE`, which runs only when no other process wants the core.
 #[expect(unsafe_code, reason = "the scheduling class has no safe interface")]
-fn only_when_idle() -> io::Result<()> {
+fn run_only_when_idle() -> io::Result<()> {
     // SAFETY: the parameter is a plain structure that outlives the call; zero means this thread.
     let done = unsafe {
         let parameter: libc::sched_param = std::mem::zeroed();

@@ -12,10 +12,7 @@ use tokio::task::JoinSet;
 
 use super::percentile;
 use crate::{
-    Lab, Report,
-    lent::{End, Lender},
-    measure::millis,
-    proc,
+    BenchSetup, RunReport, measure::millis, proc, relay_connection::RelayConnection, relay_hub::RelayHub,
 };
 
 /// The number of devices.
@@ -26,38 +23,39 @@ const PACE: u32 = 5_000;
 /// The number of devices in a quick run, because each takes a moment to set up.
 const DEVICES_QUICK: u32 = 100;
 
-pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    let lender = Lender::start(lab).await;
+pub(super) async fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
+    let hub = RelayHub::start(setup).await;
     let (mut devices, mut runtimes) = (Vec::new(), Vec::new());
-    let count = lab.size(DEVICES, DEVICES_QUICK);
+    let count = setup.full_or_quick(DEVICES, DEVICES_QUICK);
     // The interval between two requests to the same device.
     let every = Duration::from_secs(1) * count / PACE;
     for number in 0..count {
         let client_id = format!("device-{number}");
-        let token = lender.let_in(&client_id).await?;
-        devices.push(lender.light_device(&client_id, &token).await?);
-        lender.knows(&client_id).await?;
-        runtimes.push(lender.runtime(&lender.door(&client_id).await?).await?);
+        let token = hub.register_device(&client_id).await?;
+        devices.push(hub.connect_light_device(&client_id, &token).await?);
+        hub.wait_until_connected(&client_id).await?;
+        runtimes.push(hub.connect_runtime(&hub.create_environment(&client_id).await?).await?);
     }
-    let time = Duration::from_secs(lab.size(60, 6));
-    let (pid, cpu) = (lender.pid(), proc::cpu(lender.pid()));
+    let time = Duration::from_secs(setup.full_or_quick(60, 6));
+    let (pid, cpu) = (hub.pid(), proc::cpu(hub.pid()));
     let started = Instant::now();
-    let mut asking = JoinSet::new();
+    let mut requests = JoinSet::new();
     for (number, runtime) in runtimes.into_iter().enumerate() {
         // The first requests are spread over one interval, so that the devices do not receive theirs at the same
         // moment.
-        asking.spawn(ask(runtime, (started + every * number as u32 / count, started + time), every));
+        let first = started + every * number as u32 / count;
+        requests.spawn(send_requests(runtime, RequestTimes { first, end: started + time, every }));
     }
-    let look = async |at: Duration| {
+    let rss_at = async |at: Duration| {
         tokio::time::sleep_until((started + at).into()).await;
         proc::rss_kib(pid) as f64 / 1024.0
     };
-    let (half, whole) = (look(time / 2).await, look(time).await);
+    let (half, whole) = (rss_at(time / 2).await, rss_at(time).await);
     let (mut times, mut errors) = (Vec::new(), 0);
-    while let Some(asked) = asking.join_next().await {
-        let asked = asked.map_err(io::Error::other)?;
-        times.extend(asked.times);
-        errors += asked.errors;
+    while let Some(latencies) = requests.join_next().await {
+        let latencies = latencies.map_err(io::Error::other)?;
+        times.extend(latencies.times);
+        errors += latencies.errors;
     }
     let (took, count) = (started.elapsed(), times.len().max(1) as f64);
     report.add("relay.many.errors", "ours", f64::from(errors));
@@ -72,25 +70,31 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 }
 
 /// The result of the requests to one device.
-struct Asked {
+struct DeviceLatencies {
     /// The time from the moment at which each request was due to its response. Counting from the send instead would
     /// hide the delay of requests that had to wait for a slow one.
     times: Vec<Duration>,
     errors: u32,
 }
 
-/// Sends a request to one device at each interval `every`, from `first` until `end`.
-async fn ask(runtime: End, (first, end): (Instant, Instant), every: Duration) -> Asked {
+/// The times at which the requests to one device are due: at each interval `every`, from `first` until `end`.
+struct RequestTimes {
+    first: Instant,
+    end: Instant,
+    every: Duration,
+}
+
+async fn send_requests(runtime: RelayConnection, at: RequestTimes) -> DeviceLatencies {
     let params = Json::from_value(&json!({ "root_id": "main", "path": "a.txt" }));
-    let mut asked = Asked { times: Vec::new(), errors: 0 };
-    let mut due = first;
-    while due < end {
+    let mut latencies = DeviceLatencies { times: Vec::new(), errors: 0 };
+    let mut due = at.first;
+    while due < at.end {
         tokio::time::sleep_until(due.into()).await;
-        match runtime.ask("file.stat", &params).await {
-            Ok(_) => asked.times.push(due.elapsed()),
-            Err(_) => asked.errors += 1,
+        match runtime.request("file.stat", &params).await {
+            Ok(_) => latencies.times.push(due.elapsed()),
+            Err(_) => latencies.errors += 1,
         }
-        due += every;
+        due += at.every;
     }
-    asked
+    latencies
 }
