@@ -19,19 +19,10 @@ use testkit::{TestDaemonOptions, TestHub, within, within_blocking};
 
 use crate::{
     TOMBOLO,
+    device_tools::TOOLS,
     hub::{TOKEN, viewer::Viewer},
     secs,
 };
-
-/// Tools that are commands.
-const TOOLS: &str = r#"
-[[tool]]
-name = "shout"
-description = "Says it louder."
-command = ["tr", "a-z", "A-Z"]
-risk = "low"
-input_schema = { type = "object" }
-"#;
 
 /// A device that lends a directory, which has the file `a.txt`.
 pub(crate) struct Device {

@@ -1,15 +1,15 @@
 //! One row of the table: an agent, and what a test must know to drive it.
 
-use std::path::Path;
+use testkit::agent_setup;
 
-use testkit::agent_setup::{self, AgentSetup, ModelEndpoint};
+use crate::agent_stage::ConfigureAgent;
 
 /// An agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     pub(super) name: &'static str,
     /// What it needs to find the model.
-    pub(super) home: fn(&Path, ModelEndpoint<'_>) -> AgentSetup,
+    pub(super) home: ConfigureAgent,
     /// The mode in which the user is asked, where that is not the one that it starts in.
     pub(super) asking_mode: Option<&'static str>,
     /// A mode that it does not start in.

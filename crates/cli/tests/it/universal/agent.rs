@@ -1,15 +1,15 @@
 //! One row of the table: an agent, and what a test must know to drive it.
 
-use std::path::Path;
+use testkit::agent_setup;
 
-use testkit::agent_setup::{self, AgentSetup, ModelEndpoint};
+use crate::agent_stage::ConfigureAgent;
 
 /// An agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     pub(super) name: &'static str,
     /// What it needs to find the model.
-    pub(super) home: fn(&Path, ModelEndpoint<'_>) -> AgentSetup,
+    pub(super) home: ConfigureAgent,
     /// The model of the tests, where the agent's configuration does not say it.
     pub(super) model: Option<&'static str>,
     /// A model that it does not start with, and what the model's server sees of it.

@@ -140,7 +140,7 @@ fn is_of_the_device(wait: &Value) -> bool {
 /// Somebody is asked before the command, besides what the agent itself asks before; the record tells each step.
 async fn uses_a_device(agent: &'static Agent, asks_before: &[&str]) {
     let lent = Lent::new(agent).await;
-    let wish = lent.stage.wish(&json!({ "environment": { "clientId": "laptop" } }));
+    let wish = lent.stage.create_request(&json!({ "environment": { "clientId": "laptop" } }));
     let created = lent.ask(Method::POST, SESSION, Some(wish)).await;
     assert_eq!(created["healthy"], true, "{created}");
 

@@ -229,7 +229,7 @@ pub(super) async fn mode(agent: &'static Agent) -> &'static str {
 /// A key that the model does not want is told as such.
 pub(super) async fn wrong_token(agent: &'static Agent) -> &'static str {
     let stage = Stage::new(agent).await;
-    let mut env = stage.wish(&none())["env"].clone();
+    let mut env = stage.create_request(&none())["env"].clone();
     for (name, value) in env.as_object_mut().unwrap() {
         if name.ends_with("API_KEY") {
             *value = WRONG.into();
