@@ -125,7 +125,7 @@ mod tests {
 
     /// The sizes cover every position at which the cut can meet an escape.
     #[test]
-    fn every_line_has_the_size_that_was_asked_for() {
+    fn every_line_has_the_requested_size() {
         for bytes in 120..220 {
             let mut written = Vec::new();
             Flood { from: 5, count: 3, bytes, per_second: 0 }.write(&mut written).unwrap();

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_there_is_zero() {
+    fn a_missing_number_is_zero() {
         assert_eq!(number_after(br#"{"count":120,"bytes":5}"#, b"\"count\":"), 120);
         assert_eq!(number_after(br#"{"count":120}"#, b"\"bytes\":"), 0);
     }

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_comes_back_as_it_was_left() {
+    fn an_uploaded_thread_can_be_downloaded() {
         let mut backend = AmpBackend::default();
         let thread = json!({ "id": "T-1", "messages": [1] });
         let get = json!({ "params": { "thread": "T-1" } });

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_once_is_not_done_again() {
+    fn a_step_that_fails_once_succeeds_on_retry() {
         let conversation = conversation(vec![user("err1:429 slow down ;; say:now")]);
         let mut played_once = PlayedOnceSteps::default();
         let mut next = || next_reply(&conversation, &Scenario::default(), &mut played_once);

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_says_what_is_wrong() {
+    fn the_error_names_the_fault_of_an_invalid_file() {
         let error = |text: &str| Scenario::parse(text).unwrap_err().to_string();
         assert!(error("[[answer]]\nscript = \"nothing\"").contains("holds no step"));
         assert!(error("[[anwser]]\nscript = \"say:x\"").contains("anwser"));

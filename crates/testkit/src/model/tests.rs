@@ -62,7 +62,7 @@ mod anthropic {
     }
 
     #[tokio::test]
-    async fn what_the_agent_says_of_a_tool_is_said_back() {
+    async fn the_result_of_a_tool_call_is_repeated() {
         let model = ScriptedModel::start().await;
         let conversation = json!([
             { "role": "user", "content": SCRIPT },
@@ -247,7 +247,7 @@ mod chat {
     }
 
     #[tokio::test]
-    async fn a_result_is_said_back_and_an_error_has_its_shape() {
+    async fn a_result_is_repeated_and_an_error_has_its_shape() {
         let model = ScriptedModel::start().await;
         let mut body = body("tool:bash x", false);
         let messages = body["messages"].as_array_mut().unwrap();
@@ -285,8 +285,8 @@ mod gemini {
         let events = stream(&model, STREAM, &body(SCRIPT)).await;
         let all: Vec<_> = events.iter().flat_map(parts).collect();
         let text = |thought: bool| -> String {
-            let said = all.iter().filter(|part| (part["thought"] == true) == thought);
-            said.filter_map(|part| part["text"].as_str()).collect()
+            let parts = all.iter().filter(|part| (part["thought"] == true) == thought);
+            parts.filter_map(|part| part["text"].as_str()).collect()
         };
         assert_eq!((text(true).as_str(), text(false).as_str()), ("hm", "Hello, you."));
         let call = all.iter().find_map(|part| part.get("functionCall")).unwrap();
@@ -379,7 +379,7 @@ mod any {
     }
 
     #[tokio::test]
-    async fn requests_are_seen_without_their_keys() {
+    async fn requests_are_logged_without_their_keys() {
         let model = ScriptedModelOptions::default().key("sk-secret").start().await.unwrap();
         for path in PATHS {
             assert_eq!(post(&model, path, &body("say:x")).await.status(), 401, "{path}");
@@ -395,12 +395,12 @@ mod any {
         }
         let queried = post(&model, &format!("{}?alt=sse&key=sk-secret", PATHS[3]), &body("say:x")).await;
         assert_eq!(queried.status(), 200);
-        let seen = model.requests();
-        assert_eq!(seen.len(), 8);
-        assert_eq!((seen[0].api, seen[0].status), (Some(ModelApi::Anthropic), 401));
-        assert_eq!((seen[7].api, seen[7].path.as_str()), (Some(ModelApi::Gemini), PATHS[3]));
-        assert_eq!(seen[7].body, body("say:x"));
-        assert!(!format!("{model:?} {seen:?}").contains("sk-secret"));
+        let requests = model.requests();
+        assert_eq!(requests.len(), 8);
+        assert_eq!((requests[0].api, requests[0].status), (Some(ModelApi::Anthropic), 401));
+        assert_eq!((requests[7].api, requests[7].path.as_str()), (Some(ModelApi::Gemini), PATHS[3]));
+        assert_eq!(requests[7].body, body("say:x"));
+        assert!(!format!("{model:?} {requests:?}").contains("sk-secret"));
     }
 
     #[tokio::test]
@@ -414,7 +414,7 @@ mod any {
     }
 
     #[tokio::test]
-    async fn what_is_no_api_is_refused() {
+    async fn requests_outside_the_model_apis_are_answered_or_rejected() {
         let model = ScriptedModel::start().await;
         assert_eq!(post(&model, "/v1/nothing", &json!({})).await.status(), 404);
         let models = reqwest::get(model.url() + "/v1/models").await.unwrap();
