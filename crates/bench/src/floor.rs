@@ -5,21 +5,23 @@
 //! and does not include the time of the load generator.
 
 mod axum_echo;
+mod axum_server;
 mod broadcast;
-mod child;
 mod copy;
 mod fanout;
+mod floor_server;
 mod pipe;
+mod stub_process;
 mod tcp_echo;
 mod ws_echo;
 mod ws_hop;
 
 use std::{io, net::TcpListener, path::PathBuf};
 
-pub use broadcast::Broadcast;
-pub(crate) use child::FloorServer;
+pub use broadcast::BroadcastOptions;
 pub(crate) use copy::copy_all;
-pub(crate) use pipe::round_trips;
+pub(crate) use floor_server::FloorServer;
+pub(crate) use pipe::measure_round_trips;
 
 /// A floor that runs as a server.
 #[derive(Debug, Clone, clap::Subcommand)]
@@ -47,7 +49,7 @@ pub enum Floor {
         bytes: usize,
     },
     /// Broadcast text to all WebSockets in a room.
-    Broadcast(Broadcast),
+    Broadcast(BroadcastOptions),
     /// Write the bytes of one connection to a file.
     Copy {
         /// Write to this file.
@@ -72,7 +74,7 @@ impl Floor {
             Self::Fanout { stub, readers, count, bytes } => {
                 fanout::serve(&listener, &stub, readers, count, bytes)
             }
-            Self::Broadcast(broadcast) => broadcast::serve(listener, broadcast),
+            Self::Broadcast(options) => broadcast::serve(listener, options),
             Self::Copy { file } => copy::serve(&listener, &file),
         }
     }

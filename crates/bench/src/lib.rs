@@ -9,28 +9,32 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark fails by panicking")]
 
-mod chunked;
+mod bench_setup;
 mod clock;
+mod closed_loop_load;
+mod device_process;
 pub mod floor;
-mod followed;
-mod head;
 mod http;
-mod lab;
-mod lent;
-mod load;
+mod json_rpc;
+mod kill_with_parent;
+mod line_counter;
+mod machine;
 pub mod measure;
-mod readers;
-mod report;
-mod server;
-mod session;
-mod spinner;
-mod stamp;
-pub mod stub;
-mod tally;
-mod watchers;
+mod piece_stamp;
+mod relay_connection;
+mod relay_hub;
+mod run_report;
+mod server_process;
+mod session_event_reader;
+mod spinners;
+mod stream_readers;
+pub mod stub_agent;
+mod stub_session;
+mod websocket_watcher;
 
 use testkit::proc;
 
-pub use lab::{Lab, Subject};
-pub use report::{Machine, Report};
-pub use spinner::{Spinners, spin};
+pub use bench_setup::{BenchSetup, SystemUnderTest};
+pub use machine::Machine;
+pub use run_report::RunReport;
+pub use spinners::{Spinners, spin};

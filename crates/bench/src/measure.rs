@@ -23,18 +23,14 @@ mod syscalls;
 
 use std::{io, time::Duration};
 
-use super::{
-    Lab, Report, http,
-    server::{Server, message},
-    stub::Flood,
-};
+use super::{BenchSetup, RunReport, http, json_rpc, server_process::ServerProcess, stub_agent::Flood};
 
 /// The longest time until a server answers the request for a flood. After that the measurement continues without it.
-const FLOOD_PATIENCE: Duration = Duration::from_secs(20);
+const FLOOD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A measurement that `bench-load run --only` can select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Measure {
+pub enum Measurement {
     /// Latency, rate and CPU time of requests that the server forwards to the agent.
     Post,
     /// Rate, loss and CPU time of agent output that is streamed to many readers.
@@ -61,7 +57,7 @@ pub enum Measure {
     Journal,
     /// Latency and cost of events in many concurrent sessions.
     Sessions,
-    /// Time from a user's answer to the agent that waits for it.
+    /// Time from a user's response to the agent that waits for it.
     Permission,
     /// Time to open a session with a long history.
     Open,
@@ -71,30 +67,30 @@ pub enum Measure {
     Relay,
 }
 
-impl Measure {
+impl Measurement {
     /// Runs the measurement and adds its figures to the report.
     ///
     /// # Errors
     /// If our own server or a floor fails.
-    pub fn run(self, lab: &Lab, report: &mut Report) -> io::Result<()> {
+    pub fn run(self, setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
         match self {
-            Self::Post => post::run(lab, report),
-            Self::Sse => sse::run(lab, report),
-            Self::Memory => memory::run(lab, report),
-            Self::Connections => connections::run(lab, report),
-            Self::Start => start::run(lab, report),
-            Self::Files => files::run(lab, report),
-            Self::Death => death::run(lab, report),
-            Self::Stop => stop::run(lab, report),
-            Self::Stalled => stalled::run(lab, report),
-            Self::Syscalls => syscalls::run(lab, report),
-            Self::First => first::run(lab, report),
-            Self::Journal => journal::run(lab, report),
-            Self::Sessions => sessions::run(lab, report),
-            Self::Permission => permission::run(lab, report),
-            Self::Open => open::run(lab, report),
-            Self::Hub => hub::run(lab, report),
-            Self::Relay => relay::run(lab, report),
+            Self::Post => post::run(setup, report),
+            Self::Sse => sse::run(setup, report),
+            Self::Memory => memory::run(setup, report),
+            Self::Connections => connections::run(setup, report),
+            Self::Start => start::run(setup, report),
+            Self::Files => files::run(setup, report),
+            Self::Death => death::run(setup, report),
+            Self::Stop => stop::run(setup, report),
+            Self::Stalled => stalled::run(setup, report),
+            Self::Syscalls => syscalls::run(setup, report),
+            Self::First => first::run(setup, report),
+            Self::Journal => journal::run(setup, report),
+            Self::Sessions => sessions::run(setup, report),
+            Self::Permission => permission::run(setup, report),
+            Self::Open => open::run(setup, report),
+            Self::Hub => hub::run(setup, report),
+            Self::Relay => relay::run(setup, report),
         }
     }
 
@@ -103,7 +99,7 @@ impl Measure {
     /// A core with a spinner never becomes idle, and only an idle core pulls waiting threads from a busy one. Where
     /// many threads share the work, this costs more than waking a halted core: with 200 sessions, spinners raised the
     /// 99th percentile from 7 ms to 25 ms. The relay measurement starts spinners itself for its sequential part.
-    pub fn keeps_awake(self) -> bool {
+    pub fn keeps_cores_awake(self) -> bool {
         !matches!(self, Self::Journal | Self::Sessions | Self::Hub | Self::Relay)
     }
 }
@@ -111,16 +107,19 @@ impl Measure {
 /// Formats the request for a flood. The request id is derived from the first line number, so that all floods of an
 /// instance have different ids.
 fn flood_request(instance: &str, flood: &Flood) -> Vec<u8> {
-    http::post(&format!("/v1/acp/{instance}"), &message(1_000 + flood.from, "bench/flood", &flood.params()))
+    http::post(
+        &format!("/v1/acp/{instance}"),
+        &json_rpc::request(1_000 + flood.from, "bench/flood", &flood.params()),
+    )
 }
 
 /// Starts a flood in an agent instance and waits until the agent has written all of it.
-fn flood(server: &Server, instance: &str, flood: &Flood) -> io::Result<()> {
-    let answer = http::once(server.address(), &flood_request(instance, flood), FLOOD_PATIENCE)?;
-    if answer.status == 200 {
+fn flood(server: &ServerProcess, instance: &str, flood: &Flood) -> io::Result<()> {
+    let response = http::request_once(server.address(), &flood_request(instance, flood), FLOOD_TIMEOUT)?;
+    if response.status == 200 {
         Ok(())
     } else {
-        Err(io::Error::other(format!("a flood ended with {}", answer.status)))
+        Err(io::Error::other(format!("a flood ended with {}", response.status)))
     }
 }
 

@@ -3,19 +3,23 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test helper reports failure by panicking")]
 
-mod daemon;
-pub mod homes;
-mod hub;
-pub mod mirror;
+pub mod agent_setup;
+pub mod download_mirror;
+mod event_stream;
 pub mod model;
-mod mounted;
 pub mod proc;
-mod sse;
-pub mod tls;
+mod server_child;
+mod stderr_capture;
+mod test_daemon;
+mod test_hub;
+pub mod tls_proxy;
+mod tmpfs_mount;
+mod user_cache_env;
 mod within;
 
-pub use self::sse::{Event, Events};
-pub use daemon::{Daemon, DaemonOptions, users_places};
-pub use hub::{Hub, HubOptions};
-pub use mounted::Mounted;
+pub use event_stream::{EventStream, ServerSentEvent};
+pub use test_daemon::{TestDaemon, TestDaemonOptions};
+pub use test_hub::{TestHub, TestHubOptions};
+pub use tmpfs_mount::TmpfsMount;
+pub use user_cache_env::user_cache_env;
 pub use within::{within, within_blocking};

@@ -21,28 +21,28 @@
 //! with that result, so that a test sees how the agent reported a denial. A request for structured output gets a
 //! value that fits its schema. A request without tools, such as for a session title, gets `scripted title`.
 
-mod amp;
+mod amp_backend;
+mod answer_frames;
 mod anthropic;
+mod api_key;
 mod chat;
 mod conversation;
-mod dialect;
-mod frames;
 mod gemini;
-mod key;
-mod reply;
+mod model_api;
+mod model_reply;
+mod model_request;
+mod next_reply;
+mod offered_tools;
 mod responses;
 mod scenario;
-mod schema;
+mod schema_example;
 pub mod script;
-mod seen;
-mod server;
-mod tools;
-mod turn;
+mod scripted_model;
 
-pub use dialect::Dialect;
+pub use model_api::ModelApi;
+pub use model_request::ModelRequest;
 pub use scenario::{InvalidScenario, Scenario};
-pub use seen::Seen;
-pub use server::{Model, ModelOptions};
+pub use scripted_model::{ScriptedModel, ScriptedModelOptions};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Interval between two checks of a condition that can only be polled.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Waits for `future`.
 ///
@@ -25,16 +25,16 @@ pub fn within<F: Future>(limit: Duration, future: F) -> impl Future<Output = F::
     }
 }
 
-/// Polls `fact` every 2 ms until it returns true. Blocks the thread; for code that is not async.
+/// Polls `condition` every 2 ms until it returns true. Blocks the thread; for code that is not async.
 ///
 /// # Panics
 /// If that takes longer than `limit`.
 #[track_caller]
 #[expect(clippy::disallowed_methods, reason = "the condition can only be polled")]
-pub fn within_blocking(limit: Duration, mut fact: impl FnMut() -> bool) {
+pub fn within_blocking(limit: Duration, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
-    while !fact() {
+    while !condition() {
         assert!(start.elapsed() < limit, "the condition did not hold within {limit:?}");
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Deserialize;
 
-const START: &str = "<!-- agents: written by `cargo xtask codegen` -->\n";
-const END: &str = "<!-- /agents -->\n";
+use crate::generated_section::{GeneratedSection, table_row};
+
+const SECTION: GeneratedSection = GeneratedSection {
+    start: "<!-- agents: written by `cargo xtask codegen` -->\n",
+    end: "<!-- /agents -->\n",
+};
 
 /// The columns: a heading, and the test of the suite whose result fills it.
 const COLUMNS: &[(&str, &str)] = &[
@@ -45,17 +49,13 @@ pub(crate) fn replace_table(
     installed: &InstallMethods,
 ) -> anyhow::Result<String> {
     let agents: BTreeMap<String, AgentFeatures> = serde_json::from_str(agents).context("docs/agents.json")?;
-    let Some((before, rest)) = document.split_once(START) else {
-        bail!("docs/agents.md has no line `{}`", START.trim())
-    };
-    let Some((_, after)) = rest.split_once(END) else { bail!("docs/agents.md has no line `{}`", END.trim()) };
-    Ok(format!("{before}{START}{}{END}{after}", table(&agents, installed)?))
+    SECTION.replace(document, &table(&agents, installed)?)
 }
 
 fn table(agents: &BTreeMap<String, AgentFeatures>, installed: &InstallMethods) -> anyhow::Result<String> {
     let mut heads = vec!["agent", "tested with", "installed from"];
     heads.extend(COLUMNS.iter().map(|(head, _)| *head));
-    let mut lines = vec![line(&heads), line(&vec!["---"; heads.len()])];
+    let mut lines = vec![table_row(&heads), table_row(&vec!["---"; heads.len()])];
     for (name, agent) in agents {
         let shown = format!("{} {}", agent.program.name, agent.program.version);
         let mut cells = vec![name.as_str(), &shown];
@@ -64,13 +64,9 @@ fn table(agents: &BTreeMap<String, AgentFeatures>, installed: &InstallMethods) -
             let words = agent.features.get(*feature);
             cells.push(words.with_context(|| format!("docs/agents.json: {name} has no `{feature}`"))?);
         }
-        lines.push(line(&cells));
+        lines.push(table_row(&cells));
     }
     Ok(lines.concat())
-}
-
-fn line(cells: &[&str]) -> String {
-    format!("| {} |\n", cells.join(" | "))
 }
 
 #[cfg(test)]
@@ -89,7 +85,7 @@ mod tests {
 
     #[test]
     fn text_outside_the_markers_is_kept() {
-        let old = format!("before\n{START}stale\n{END}after\n");
+        let old = format!("before\n{}stale\n{}after\n", SECTION.start, SECTION.end);
         let new = replace_table(&old, &agents(), &installed()).unwrap();
         assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("stale"), "{new}");
         assert!(new.contains("| x | x-acp 1 | npm | yes |"), "{new}");
@@ -99,7 +95,7 @@ mod tests {
     #[test]
     fn missing_markers_and_features_are_errors() {
         assert!(replace_table("nothing", &agents(), &installed()).is_err());
-        let old = format!("{START}{END}");
+        let old = format!("{}{}", SECTION.start, SECTION.end);
         let poor = r#"{"x":{"program":{"name":"x","version":"1"},"features":{}}}"#;
         let error = replace_table(&old, poor, &installed()).unwrap_err().to_string();
         assert!(error.contains("x has no `text`"), "{error}");

@@ -7,6 +7,7 @@ mod ci;
 mod codegen;
 mod dist;
 mod fuzz;
+mod generated_section;
 mod published_build;
 mod released;
 mod schemathesis;

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Deserialize;
 
-const START: &str = "<!-- sessions: written by `cargo xtask codegen` -->\n";
-const END: &str = "<!-- /sessions -->\n";
+use crate::generated_section::{GeneratedSection, table_row};
+
+const SECTION: GeneratedSection = GeneratedSection {
+    start: "<!-- sessions: written by `cargo xtask codegen` -->\n",
+    end: "<!-- /sessions -->\n",
+};
 
 /// The test results of one agent.
 #[derive(Deserialize)]
@@ -18,17 +22,13 @@ struct SessionFeatures {
 pub(crate) fn replace_matrix(document: &str, sessions: &str) -> anyhow::Result<String> {
     let agents: BTreeMap<String, SessionFeatures> =
         serde_json::from_str(sessions).context("docs/sessions.json")?;
-    let Some((before, rest)) = document.split_once(START) else {
-        bail!("docs/agents.md has no line `{}`", START.trim())
-    };
-    let Some((_, after)) = rest.split_once(END) else { bail!("docs/agents.md has no line `{}`", END.trim()) };
-    Ok(format!("{before}{START}{}{END}{after}", matrix(&agents)?))
+    SECTION.replace(document, &matrix(&agents)?)
 }
 
 fn matrix(agents: &BTreeMap<String, SessionFeatures>) -> anyhow::Result<String> {
     let Some(first) = agents.values().next() else { return Ok(String::new()) };
     let heads: Vec<_> = std::iter::once("").chain(agents.keys().map(String::as_str)).collect();
-    let mut lines = vec![line(&heads), line(&vec!["---"; heads.len()])];
+    let mut lines = vec![table_row(&heads), table_row(&vec!["---"; heads.len()])];
     for feature in first.features.keys() {
         let title = feature.replace('_', " ");
         let mut cells = vec![title.as_str()];
@@ -36,13 +36,9 @@ fn matrix(agents: &BTreeMap<String, SessionFeatures>) -> anyhow::Result<String> 
             let words = agent.features.get(feature);
             cells.push(words.with_context(|| format!("docs/sessions.json: {name} has no `{feature}`"))?);
         }
-        lines.push(line(&cells));
+        lines.push(table_row(&cells));
     }
     Ok(lines.concat())
-}
-
-fn line(cells: &[&str]) -> String {
-    format!("| {} |\n", cells.join(" | "))
 }
 
 #[cfg(test)]
@@ -53,7 +49,7 @@ mod tests {
 
     #[test]
     fn each_feature_is_a_row_and_each_agent_a_column() {
-        let old = format!("before\n{START}stale\n{END}after\n");
+        let old = format!("before\n{}stale\n{}after\n", SECTION.start, SECTION.end);
         let new = replace_matrix(&old, SESSIONS).unwrap();
         assert!(new.contains(
             "|  | a | b |\n| --- | --- | --- |\n| plan approved | no | yes |\n| text | yes | maybe |\n"
@@ -66,7 +62,8 @@ mod tests {
     fn missing_markers_and_features_are_errors() {
         assert!(replace_matrix("nothing", SESSIONS).is_err());
         let poor = r#"{"a":{"features":{"text":"yes"}},"b":{"features":{}}}"#;
-        let error = replace_matrix(&format!("{START}{END}"), poor).unwrap_err().to_string();
+        let error =
+            replace_matrix(&format!("{}{}", SECTION.start, SECTION.end), poor).unwrap_err().to_string();
         assert!(error.contains("b has no `text`"), "{error}");
     }
 }

@@ -9,7 +9,7 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use protocol::{Event, InputId, Transcript};
+use protocol::{Event, InputId, Transcript, sessions::AgentError};
 use serde_json::{Value, json};
 
 use super::{Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Reply, Saying};
@@ -28,6 +28,24 @@ pub(super) fn options() -> Options {
         resume: None,
         mcp: Default::default(),
         skills: Default::default(),
+    }
+}
+
+/// The options of a replay, changed by `change`.
+pub(super) fn options_with(change: impl FnOnce(&mut Options)) -> Options {
+    let mut options = options();
+    change(&mut options);
+    options
+}
+
+/// The feature that an adapter rejects as unsupported.
+///
+/// # Panics
+/// If the adapter accepts the options or fails for another reason.
+pub(super) fn unsupported_feature(adapted: Result<Adapted, AgentError>) -> String {
+    match adapted.map(|_| ()) {
+        Err(AgentError::Unsupported { feature, .. }) => feature,
+        other => panic!("the adapter did not reject a feature: {other:?}"),
     }
 }
 

@@ -3,13 +3,13 @@ use agents::{
     install::{BundleError, Fault},
 };
 
-use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, tar_gz};
+use crate::mirror::{DownloadMirror, Home, OPENCODE, agent, large_shell_script, says, tar_gz};
 
 /// daemon-6: agents travel in one file to a machine without a network.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bundle_is_installed_without_a_network() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("bundled"))]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &large_shell_script("bundled"))]));
     let home = Home::new(&mirror);
     let (installer, file) = (home.installer(), home.directory.path().join("agents.tar.zst"));
     let opencode = agent(&installer, "opencode");
@@ -32,8 +32,8 @@ async fn a_bundle_is_installed_without_a_network() {
 /// daemon-6: a bundle that is damaged installs nothing of what is damaged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_damaged_bundle_is_refused() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("bundled"))]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &large_shell_script("bundled"))]));
     let home = Home::new(&mirror);
     let (installer, file) = (home.installer(), home.directory.path().join("agents.tar.zst"));
     let opencode = agent(&installer, "opencode");

@@ -3,11 +3,11 @@ use agents::{
     install::{Ask, Environment, Error, Fault, Mirror},
 };
 use testkit::{
-    mirror::Loopback,
-    tls::{CERTIFICATE, Tls},
+    download_mirror::DownloadMirror,
+    tls_proxy::{CERTIFICATE, TlsProxy},
 };
 
-use crate::mirror::{Home, agent, says, script, tar_gz};
+use crate::mirror::{Home, agent, says, shell_script, tar_gz};
 
 /// One that nobody else has.
 const VERSION: &str = "0.0.0-loopback";
@@ -15,10 +15,10 @@ const VERSION: &str = "0.0.0-loopback";
 /// daemon-7: the certificates that npm is configured with are trusted, and needed.
 #[tokio::test]
 async fn the_certificates_of_npm_are_trusted() {
-    let mut mirror = Loopback::start().await;
-    let registry = Tls::before(&mirror.url).await;
+    let mut mirror = DownloadMirror::start().await;
+    let registry = TlsProxy::in_front_of(&mirror.url).await;
     mirror.url = registry.base();
-    let tarball = tar_gz(&[("package/bin/opencode", &script("trusted"))]);
+    let tarball = tar_gz(&[("package/bin/opencode", &shell_script("trusted"))]);
     mirror.put_npm("opencode-linux-x64", VERSION, &tarball, None);
     let ask = Ask { want: Want::Exact(VERSION.parse().unwrap()), ..Ask::default() };
     for (trusts, npmrc) in [(false, ""), (true, "cafile=${HERE}/ca.pem")] {

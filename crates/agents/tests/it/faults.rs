@@ -5,9 +5,9 @@ use agents::{
     install::{Ask, Error, Fault},
 };
 
-use testkit::Mounted;
+use testkit::TmpfsMount;
 
-use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, script, tar_gz};
+use crate::mirror::{DownloadMirror, Home, OPENCODE, agent, large_shell_script, says, shell_script, tar_gz};
 
 /// How long a server may be silent here.
 const SILENCE: Duration = Duration::from_millis(200);
@@ -22,13 +22,13 @@ async fn install(home: &Home) -> Result<String, std::sync::Arc<Error>> {
 /// daemon-6: a download that is cut goes on where it was, in the same try and in the next.
 #[tokio::test]
 async fn a_cut_download_goes_on_where_it_was() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("opencode", &large("whole"))]);
-    mirror.put(OPENCODE, tarball.clone());
+    let mirror = DownloadMirror::start().await;
+    let tarball = tar_gz(&[("opencode", &large_shell_script("whole"))]);
+    mirror.put_file(OPENCODE, tarball.clone());
     let home = Home::new(&mirror);
-    mirror.cut(tarball.len() / 3, 1);
+    mirror.cut_downloads(tarball.len() / 3, 1);
     assert_eq!(install(&home).await.unwrap(), "whole");
-    let ranges = mirror.asked("opencode-linux-x64.tar.gz");
+    let ranges = mirror.requested_ranges("opencode-linux-x64.tar.gz");
     assert_eq!(ranges.len(), 2, "{ranges:?}");
     assert_eq!(ranges[0], None);
     let start: usize = ranges[1].as_ref().unwrap()["bytes=".len()..].trim_end_matches('-').parse().unwrap();
@@ -38,8 +38,8 @@ async fn a_cut_download_goes_on_where_it_was() {
 /// daemon-6: a server that changes the file in between is noticed by the checksum, and the file is fetched anew.
 #[tokio::test]
 async fn a_part_of_another_file_is_thrown_away() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("package/bin/opencode", &large("right"))]);
+    let mirror = DownloadMirror::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &large_shell_script("right"))]);
     mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
     let home = Home::new(&mirror);
     let parts = home.config.directory.join("opencode/parts");
@@ -54,15 +54,15 @@ async fn a_part_of_another_file_is_thrown_away() {
     let note = serde_json::json!({ "url": url, "validator": null, "total": tarball.len() });
     std::fs::write(parts.join(format!("{name}.json")), note.to_string()).unwrap();
     assert_eq!(install(&home).await.unwrap(), "right");
-    assert_eq!(mirror.asked("1.18.33.tgz"), [Some("bytes=1000-".to_owned()), None]);
+    assert_eq!(mirror.requested_ranges("1.18.33.tgz"), [Some("bytes=1000-".to_owned()), None]);
 }
 
 /// daemon-6: a server that never gets to the end is given up, and says how far it came.
 #[tokio::test]
 async fn a_server_that_always_cuts_is_given_up() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("never"))]));
-    mirror.cut(0, usize::MAX);
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &large_shell_script("never"))]));
+    mirror.cut_downloads(0, usize::MAX);
     let error = install(&Home::new(&mirror)).await.unwrap_err();
     let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
     assert!(matches!(*attempts[0].fault, Fault::Truncated { .. } | Fault::Unreachable { .. }), "{error}");
@@ -71,19 +71,19 @@ async fn a_server_that_always_cuts_is_given_up() {
 /// daemon-6: a server that falls silent is asked again, and goes on where it was; one that is always silent is given up.
 #[tokio::test]
 async fn a_silent_server_is_asked_again_and_given_up_at_last() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("opencode", &large("patient"))]);
-    mirror.put(OPENCODE, tarball.clone());
+    let mirror = DownloadMirror::start().await;
+    let tarball = tar_gz(&[("opencode", &large_shell_script("patient"))]);
+    mirror.put_file(OPENCODE, tarball.clone());
     let mut home = Home::new(&mirror);
     home.config.silence_max = Some(SILENCE);
-    mirror.stall(tarball.len() / 2, 1);
+    mirror.stall_downloads(tarball.len() / 2, 1);
     assert_eq!(install(&home).await.unwrap(), "patient");
-    let ranges = mirror.asked("opencode-linux-x64.tar.gz");
+    let ranges = mirror.requested_ranges("opencode-linux-x64.tar.gz");
     assert!(ranges.len() == 2 && ranges[1].is_some(), "{ranges:?}");
 
     let mut home = Home::new(&mirror);
     home.config.silence_max = Some(SILENCE);
-    mirror.stall(0, usize::MAX);
+    mirror.stall_downloads(0, usize::MAX);
     let error = install(&home).await.unwrap_err();
     let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
     assert!(matches!(*attempts[0].fault, Fault::Silent { waited: SILENCE, .. }), "{error}");
@@ -92,8 +92,8 @@ async fn a_silent_server_is_asked_again_and_given_up_at_last() {
 /// daemon-6: what is not what was published is not installed.
 #[tokio::test]
 async fn a_wrong_checksum_is_refused() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("package/bin/opencode", &script("evil"))]);
+    let mirror = DownloadMirror::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &shell_script("evil"))]);
     let other =
         "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==";
     mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, Some(other));
@@ -108,15 +108,15 @@ async fn a_wrong_checksum_is_refused() {
 /// daemon-6: a full disk is told as such, and leaves nothing; with room it works.
 #[tokio::test]
 async fn a_full_disk_is_told_and_leaves_nothing() {
-    let mirror = Loopback::start().await;
+    let mirror = DownloadMirror::start().await;
     // Small to fetch, large to unpack: both places of the failure are hit, one after the other.
-    let tarball = tar_gz(&[("opencode", &large("roomy"))]);
+    let tarball = tar_gz(&[("opencode", &large_shell_script("roomy"))]);
     let (too_small, only_for_the_download) = (tarball.len() / 2, tarball.len() + (2 << 20));
-    mirror.put(OPENCODE, tarball);
+    mirror.put_file(OPENCODE, tarball);
     let mut home = Home::new(&mirror);
     let small = home.directory.path().join("small");
     std::fs::create_dir(&small).unwrap();
-    let Some(mounted) = Mounted::new(&small, too_small) else {
+    let Some(mounted) = TmpfsMount::new(&small, too_small) else {
         eprintln!("SKIPPED: a_full_disk_is_told_and_leaves_nothing needs the right to mount a tmpfs");
         return;
     };

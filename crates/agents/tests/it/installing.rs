@@ -4,7 +4,9 @@ use agents::{
 };
 use protocol::agents::InstallPhase;
 
-use crate::mirror::{CLAUDE, Home, Loopback, OPENCODE, agent, large, says, script, tar_gz};
+use crate::mirror::{
+    CLAUDE, DownloadMirror, Home, OPENCODE, agent, large_shell_script, says, shell_script, tar_gz,
+};
 
 fn component(name: &str) -> ComponentName {
     name.parse().unwrap()
@@ -18,8 +20,8 @@ fn manifest(home: &Home, name: &str) -> Manifest {
 /// daemon-6, daemon-7: a tarball from a mirror becomes a program that runs; the second time there is nothing to do.
 #[tokio::test]
 async fn a_tarball_of_a_mirror_becomes_a_program() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", &script("opencode-here"))]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &shell_script("opencode-here"))]));
     let home = Home::new(&mirror);
     let installer = home.installer();
     let opencode = agent(&installer, "opencode");
@@ -37,21 +39,21 @@ async fn a_tarball_of_a_mirror_becomes_a_program() {
     assert!(!manifest.verified && manifest.sha256.is_some(), "a checksum that nobody published is recorded");
     assert!(installer.install(&opencode, &Ask::default()).await.unwrap().is_empty());
     assert_eq!(home.names("opencode"), ["1.18.33", "current", "lock"]);
-    assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
+    assert_eq!(mirror.requested_ranges("opencode-linux-x64.tar.gz").len(), 1);
 }
 
 /// daemon-6, daemon-7: a raw binary, its newest version, and its published SHA-256.
 #[tokio::test]
 async fn the_newest_version_is_verified_with_the_published_checksum() {
-    let mirror = Loopback::start().await;
-    let program = script("claude-9");
+    let mirror = DownloadMirror::start().await;
+    let program = shell_script("claude-9");
     let sha256 = {
         use sha2::Digest;
         sha2::Sha256::digest(&program).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
     };
-    mirror.put(&format!("{CLAUDE}/latest"), "9.9.9\n");
-    mirror.put(&format!("{CLAUDE}/9.9.9/linux-x64/claude"), program);
-    mirror.put(
+    mirror.put_file(&format!("{CLAUDE}/latest"), "9.9.9\n");
+    mirror.put_file(&format!("{CLAUDE}/9.9.9/linux-x64/claude"), program);
+    mirror.put_file(
         &format!("{CLAUDE}/9.9.9/manifest.json"),
         serde_json::json!({ "platforms": { "linux-x64": { "checksum": sha256 } } }).to_string(),
     );
@@ -80,8 +82,9 @@ async fn wait_for(installer: &agents::Installer, name: &str) -> agents::install:
 /// daemon-7: where the vendor is out of reach, the npm registry's platform package is taken, without npm or Node.
 #[tokio::test]
 async fn the_second_source_is_the_platform_package_of_npm() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("package/bin/opencode", &script("from-npm")), ("package/package.json", b"{}")]);
+    let mirror = DownloadMirror::start().await;
+    let tarball =
+        tar_gz(&[("package/bin/opencode", &shell_script("from-npm")), ("package/package.json", b"{}")]);
     mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
     let mut home = Home::new(&mirror);
     // The vendor's own address: nobody listens there.
@@ -99,8 +102,8 @@ async fn the_second_source_is_the_platform_package_of_npm() {
 /// daemon-6: with the cache of another home, no network is needed.
 #[tokio::test]
 async fn a_second_home_needs_no_network() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("package/bin/opencode", &script("cached"))]);
+    let mirror = DownloadMirror::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &shell_script("cached"))]);
     mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
     let first = Home::new(&mirror);
     let install = async |home: &Home| {
@@ -110,7 +113,7 @@ async fn a_second_home_needs_no_network() {
         says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program)
     };
     assert_eq!(install(&first).await, "cached");
-    let mut nobody = Loopback::start().await;
+    let mut nobody = DownloadMirror::start().await;
     nobody.url = "http://127.0.0.1:9".into();
     let mut second = Home::new(&nobody);
     second.config.cache = first.config.cache.clone();
@@ -125,7 +128,7 @@ async fn a_second_home_needs_no_network() {
 /// daemon-6: at the end, every source that was tried is named with why it failed.
 #[tokio::test]
 async fn a_failure_names_every_source() {
-    let mirror = Loopback::start().await;
+    let mirror = DownloadMirror::start().await;
     let mut home = Home::new(&mirror);
     home.config
         .mirrors
@@ -144,10 +147,10 @@ async fn a_failure_names_every_source() {
 /// daemon-6: a version that is asked for by name, and back again; the reinstalled one replaces the old.
 #[tokio::test]
 async fn versions_stand_side_by_side_and_one_is_used() {
-    let mirror = Loopback::start().await;
+    let mirror = DownloadMirror::start().await;
     for version in ["1.18.33", "1.0.0"] {
         let place = OPENCODE.replace("1.18.33", version);
-        mirror.put(&place, tar_gz(&[("opencode", &script(&format!("v{version}")))]));
+        mirror.put_file(&place, tar_gz(&[("opencode", &shell_script(&format!("v{version}")))]));
     }
     let home = Home::new(&mirror);
     let installer = home.installer();
@@ -170,41 +173,41 @@ async fn versions_stand_side_by_side_and_one_is_used() {
 /// daemon-6: what may not be installed is refused, with nothing asked of anybody.
 #[tokio::test]
 async fn nothing_is_installed_where_that_is_forbidden() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, large("x"));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, large_shell_script("x"));
     let mut home = Home::new(&mirror);
     home.config.allowed = false;
     let installer = home.installer();
     let error = installer.install(&agent(&installer, "opencode"), &Ask::default()).await.unwrap_err();
     assert!(matches!(*error, Error::Forbidden(_)), "{error}");
-    assert!(mirror.asked("").is_empty() && !home.directory.path().join("agents").exists());
+    assert!(mirror.requested_ranges("").is_empty() && !home.directory.path().join("agents").exists());
 }
 
 /// daemon-8: another registry is asked when it is needed, once, and remembered for when it is out of reach.
 #[tokio::test]
 async fn another_registry_adds_its_agents() {
-    let mirror = Loopback::start().await;
+    let mirror = DownloadMirror::start().await;
     let platform = agents::Platform::here().unwrap().in_registry();
-    let archive = tar_gz(&[("it/run", &script("from-registry"))]);
-    mirror.put("archive.tar.gz", archive);
+    let archive = tar_gz(&[("it/run", &shell_script("from-registry"))]);
+    mirror.put_file("archive.tar.gz", archive);
     let document = serde_json::json!({ "version": "1.0.0", "agents": [{
         "id": "newone", "name": "New", "version": "1.0.0", "description": "d",
         "distribution": { "binary": { platform: {
             "archive": format!("{}/archive.tar.gz", mirror.url), "cmd": "./it/run", "args": ["acp"] } } },
     }] });
-    mirror.put("registry.json", document.to_string());
+    mirror.put_file("registry.json", document.to_string());
     let mut home = Home::new(&mirror);
     home.config.mirrors.clear();
     home.config.acp_registry = Some(format!("{}/registry.json", mirror.url));
     let installer = home.installer();
     assert!(installer.agent(&"mock".parse().unwrap()).await.is_some());
-    assert!(mirror.asked("registry.json").is_empty(), "what is known already needs no registry");
+    assert!(mirror.requested_ranges("registry.json").is_empty(), "what is known already needs no registry");
     let new = installer.agent(&"newone".parse().unwrap()).await.unwrap();
     installer.install(&new, &Ask::default()).await.unwrap().finish().await.unwrap();
     let launch = installer.launch(&new, Purpose::Acp).await.unwrap();
     assert_eq!((says(launch.program), launch.args), ("from-registry".into(), vec!["acp".to_owned()]));
     assert!(installer.agent(&"nobody".parse().unwrap()).await.is_none());
-    assert_eq!(mirror.asked("registry.json").len(), 1);
+    assert_eq!(mirror.requested_ranges("registry.json").len(), 1);
     home.config.acp_registry = Some("http://127.0.0.1:9/registry.json".into());
     assert!(home.installer().agent(&"newone".parse().unwrap()).await.is_some());
 }

@@ -11,7 +11,7 @@ use agents::{
     install::{Config, Environment, Mirror},
 };
 use tempfile::TempDir;
-pub(crate) use testkit::mirror::{Loopback, large, script, tar_gz};
+pub(crate) use testkit::download_mirror::{DownloadMirror, large_shell_script, shell_script, tar_gz};
 
 /// A place to install into, with nothing on its PATH.
 pub(crate) struct Home {
@@ -20,7 +20,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    pub(crate) fn new(mirror: &Loopback) -> Self {
+    pub(crate) fn new(mirror: &DownloadMirror) -> Self {
         let directory = TempDir::new().unwrap();
         let variables = [("npm_config_registry".to_owned(), format!("{}/npm", mirror.url))];
         let config = Config {

@@ -3,22 +3,22 @@
 
 use std::{io, path::PathBuf, time::Instant};
 
-use bench::{Lab, Machine, Report, Spinners, floor::Floor, measure::Measure};
+use bench::{BenchSetup, Machine, RunReport, Spinners, floor::Floor, measure::Measurement};
 use clap::{Parser, ValueEnum};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Load servers and print the measurements as JSON.
 #[derive(Debug, Parser)]
-enum Options {
+enum BenchCommand {
     /// Run the measurements.
-    Run(Run),
+    Run(RunArgs),
     /// Serve as a floor: the simplest program that does the same work as the measured server.
     #[command(subcommand)]
     Floor(Floor),
 }
 
 #[derive(Debug, clap::Args)]
-struct Run {
+struct RunArgs {
     /// Use this Tombolo program for the daemon, the hub and the device.
     #[arg(long)]
     ours: PathBuf,
@@ -36,43 +36,43 @@ struct Run {
     dir: PathBuf,
     /// Run only these measurements, separated by commas.
     #[arg(long, value_delimiter = ',')]
-    only: Vec<Measure>,
+    only: Vec<Measurement>,
     /// Run fewer and smaller rounds.
     #[arg(long)]
     quick: bool,
 }
 
 fn main() -> io::Result<()> {
-    match Options::parse() {
-        Options::Floor(floor) => floor.serve(),
-        Options::Run(run) => measure(run),
+    match BenchCommand::parse() {
+        BenchCommand::Floor(floor) => floor.serve(),
+        BenchCommand::Run(args) => run_measurements(args),
     }
 }
 
-fn measure(run: Run) -> io::Result<()> {
+fn run_measurements(args: RunArgs) -> io::Result<()> {
     // Some measurements open hundreds of connections. The servers inherit the limit from this process.
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
     let started = Instant::now();
-    let mut report = Report { machine: Machine::this(), quick: run.quick, ..Report::default() };
-    let lab = Lab {
-        ours: run.ours,
-        peer: run.against,
-        peer_agent: run.against_agent,
-        stub: run.stub,
+    let mut report = RunReport { machine: Machine::current(), quick: args.quick, ..RunReport::default() };
+    let setup = BenchSetup {
+        ours: args.ours,
+        peer: args.against,
+        peer_agent: args.against_agent,
+        stub: args.stub,
         own: std::env::current_exe()?,
-        quick: run.quick,
-        dir: run.dir,
+        quick: args.quick,
+        dir: args.dir,
     };
-    let measures = if run.only.is_empty() { Measure::value_variants().to_vec() } else { run.only };
-    for measure in measures {
+    let measurements = if args.only.is_empty() { Measurement::value_variants().to_vec() } else { args.only };
+    for measurement in measurements {
         let began = Instant::now();
-        let spinners = measure.keeps_awake().then(|| Spinners::start(&lab.stub)).transpose()?;
-        if let Err(error) = measure.run(&lab, &mut report) {
-            report.failures.insert(format!("{measure:?}"), error.to_string());
+        let spinners = measurement.keeps_cores_awake().then(|| Spinners::start(&setup.stub)).transpose()?;
+        if let Err(error) = measurement.run(&setup, &mut report) {
+            report.failures.insert(format!("{measurement:?}"), error.to_string());
         }
         drop(spinners);
-        eprintln!("measured {measure:?} in {:.1} s", began.elapsed().as_secs_f64());
+        eprintln!("measured {measurement:?} in {:.1} s", began.elapsed().as_secs_f64());
     }
     report.seconds = started.elapsed().as_secs_f64();
     serde_json::to_writer_pretty(io::stdout().lock(), &report).map_err(io::Error::other)

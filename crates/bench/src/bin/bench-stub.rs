@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     let done = match (args.next().as_deref(), args.next()) {
         (Some("spin"), Some(core)) => core.parse().map_err(io::Error::other).and_then(bench::spin),
         // A server may pass any arguments to its agent, so the stub ignores them.
-        _ => bench::stub::serve(),
+        _ => bench::stub_agent::serve(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,13 +4,10 @@ use std::{
     io::{self, Read, Write},
     net::TcpListener,
     path::Path,
-    process::{Command, Stdio},
 };
 
-use crate::{
-    server::{message, tie},
-    stub::Flood,
-};
+use super::stub_process::StubProcess;
+use crate::{json_rpc, stub_agent::Flood};
 
 /// The capacity of a Linux pipe, which is the most that one read can return.
 const READ_BYTES: usize = 64 << 10;
@@ -30,15 +27,9 @@ pub(super) fn serve(
     if let Some(socket) = sockets.last_mut() {
         socket.read_exact(&mut [0])?;
     }
-    let mut command = Command::new(stub);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    tie(&mut command);
-    let mut child = command.spawn()?;
-    let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    };
+    let StubProcess { mut child, mut input, mut output } = StubProcess::start(stub)?;
     let flood = Flood { from: 0, count, bytes, per_second: 0 };
-    input.write_all((message(1, "bench/flood", &flood.params()) + "\n").as_bytes())?;
+    input.write_all((json_rpc::request(1, "bench/flood", &flood.params()) + "\n").as_bytes())?;
     drop(input);
     let mut buffer = vec![0; READ_BYTES];
     loop {

@@ -15,20 +15,20 @@ use axum::{
 use futures_util::{SinkExt, StreamExt};
 use tokio_tungstenite::{connect_async_with_config, tungstenite};
 
-use super::ws_echo;
+use super::axum_server::serve_routes;
 
 pub(super) fn serve(listener: TcpListener, to: String) -> io::Result<()> {
-    ws_echo::run(listener, Router::new().route("/echo", get(open)).with_state(to))
+    serve_routes(listener, Router::new().route("/echo", get(open)).with_state(to))
 }
 
 async fn open(State(to): State<String>, upgrade: WebSocketUpgrade) -> Response {
     upgrade.on_upgrade(|socket| async move {
         // On an error the connection closes, and the load generator reports that the floor failed.
-        let _ = pass_on(socket, to).await;
+        let _ = forward_messages(socket, to).await;
     })
 }
 
-async fn pass_on(socket: WebSocket, to: String) -> Result<(), axum::Error> {
+async fn forward_messages(socket: WebSocket, to: String) -> Result<(), axum::Error> {
     let (there, _) = connect_async_with_config(to, None, true).await.map_err(axum::Error::new)?;
     let ((mut to_here, mut from_here), (mut to_there, mut from_there)) = (socket.split(), there.split());
     let out = async {

@@ -2,14 +2,17 @@
 
 use std::{io, time::Duration};
 
-use crate::{Lab, Report, Subject, clock, http, http::Connection, readers::Readers, server::Server};
+use crate::{
+    BenchSetup, RunReport, SystemUnderTest, clock, http, http::HttpConnection, server_process::ServerProcess,
+    stream_readers::StreamReaders,
+};
 
 /// The pause before each reading of the memory, in which the server finishes its work and returns memory.
 const SETTLE: Duration = Duration::from_millis(300);
 
 /// The use that a client makes of a connection before it leaves it idle.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ConnectionUse {
     /// It sends nothing.
     Silent,
     /// It sends one request and reads the response.
@@ -18,27 +21,36 @@ enum Kind {
     Stream,
 }
 
-const KINDS: [(&str, Kind); 3] =
-    [("silent", Kind::Silent), ("keepalive", Kind::KeepAlive), ("sse", Kind::Stream)];
+const CONNECTION_USES: [(&str, ConnectionUse); 3] = [
+    ("silent", ConnectionUse::Silent),
+    ("keepalive", ConnectionUse::KeepAlive),
+    ("sse", ConnectionUse::Stream),
+];
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    let count = lab.size(500, 200);
-    for (name, kind) in KINDS {
-        for subject in lab.subjects() {
-            let each_kib = one(lab, report, subject, kind, count)?;
-            report.add(format!("connections.{name}"), subject.name(), each_kib);
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
+    let count = setup.full_or_quick(500, 200);
+    for (name, kind) in CONNECTION_USES {
+        for system in setup.systems() {
+            let each_kib = measure_use(setup, report, system, kind, count)?;
+            report.add(format!("connections.{name}"), system.name(), each_kib);
         }
     }
     Ok(())
 }
 
 /// Returns the memory per connection in KiB, as the growth over `count` connections.
-fn one(lab: &Lab, report: &mut Report, subject: Subject, kind: Kind, count: usize) -> io::Result<f64> {
-    let server = lab.start(subject)?;
+fn measure_use(
+    setup: &BenchSetup,
+    report: &mut RunReport,
+    system: SystemUnderTest,
+    kind: ConnectionUse,
+    count: usize,
+) -> io::Result<f64> {
+    let server = setup.start(system)?;
     clock::pause(SETTLE);
-    report.add("connections.idle", subject.name(), server.rss_kib() as f64 / 1024.0);
-    if matches!(kind, Kind::Stream) {
-        server.instance("idle")?;
+    report.add("connections.idle", system.name(), server.rss_kib() as f64 / 1024.0);
+    if matches!(kind, ConnectionUse::Stream) {
+        server.start_instance("idle")?;
     }
     // The first connections of a kind load code pages and allocate shared state, which is not a cost per connection.
     drop(open(&server, kind, 2)?);
@@ -52,25 +64,27 @@ fn one(lab: &Lab, report: &mut Report, subject: Subject, kind: Kind, count: usiz
 }
 
 /// Holds connections open until it is dropped.
-#[expect(dead_code, reason = "held, not looked at")]
-enum Open {
-    Connections(Vec<Connection>),
-    Readers(Readers),
+#[expect(dead_code, reason = "the connections are only held open")]
+enum OpenConnections {
+    Connections(Vec<HttpConnection>),
+    Streams(StreamReaders),
 }
 
-fn open(server: &Server, kind: Kind, count: usize) -> io::Result<Open> {
+fn open(server: &ServerProcess, kind: ConnectionUse, count: usize) -> io::Result<OpenConnections> {
     let health = http::request("GET", "/v1/health", "");
     let connect = |_| {
         let mut connection = server.connect()?;
-        if matches!(kind, Kind::KeepAlive) {
-            connection.ask(&health)?;
+        if matches!(kind, ConnectionUse::KeepAlive) {
+            connection.request(&health)?;
         }
         Ok(connection)
     };
     match kind {
-        Kind::Silent | Kind::KeepAlive => {
-            (0..count).map(connect).collect::<io::Result<_>>().map(Open::Connections)
+        ConnectionUse::Silent | ConnectionUse::KeepAlive => {
+            (0..count).map(connect).collect::<io::Result<_>>().map(OpenConnections::Connections)
         }
-        Kind::Stream => Readers::open(server.address(), "/v1/acp/idle", "", count).map(Open::Readers),
+        ConnectionUse::Stream => {
+            StreamReaders::open(server.address(), "/v1/acp/idle", "", count).map(OpenConnections::Streams)
+        }
     }
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
 
 use super::millis;
-use crate::{Lab, Report, proc};
+use crate::{BenchSetup, RunReport, proc};
 
 /// As many journals as the largest run of the `sessions` measurement has sessions.
 const JOURNALS: usize = 200;
@@ -28,14 +28,14 @@ const AHEAD: usize = 8;
 const PACE: u64 = 10_000;
 
 /// The queue of the floor's thread. It holds more requests than arrive during a stall of one second.
-const ASKS_MAX: usize = 16 << 10;
+const REQUESTS_MAX: usize = 16 << 10;
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
     // One worker thread is enough: this thread and the journal's writer thread need CPU time too.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    for _ in 0..lab.size(5, 2) {
-        runtime.block_on(most(lab, report))?;
-        runtime.block_on(paced(lab, report))?;
+    for _ in 0..setup.full_or_quick(5, 2) {
+        runtime.block_on(measure_rate(setup, report))?;
+        runtime.block_on(measure_latency(setup, report))?;
     }
     Ok(())
 }
@@ -55,10 +55,10 @@ fn event() -> FrameBuffer {
 }
 
 /// Measures the highest rate of appends to all journals at once, and the disk space that they take.
-async fn most(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    let directory = TempDir::new_in(&lab.dir)?;
+async fn measure_rate(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
+    let directory = TempDir::new_in(&setup.dir)?;
     let (store, journals) = open(&directory).await?;
-    let each = lab.size(2_000, 500);
+    let each = setup.full_or_quick(2_000, 500);
     let written = proc::written_bytes(std::process::id());
     let started = Instant::now();
     let all = stream::iter(&journals).for_each_concurrent(None, |journal| async move {
@@ -90,38 +90,38 @@ async fn most(lab: &Lab, report: &mut Report) -> io::Result<()> {
 ///
 /// The floor `thread` measures the same with a thread that only replies. Its figure is the cost of handing a request
 /// to another thread and back, which the journal cannot avoid.
-async fn paced(lab: &Lab, report: &mut Report) -> io::Result<()> {
+async fn measure_latency(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
     // Flush the data of earlier measurements now. Otherwise the first commits would wait for it.
     rustix::fs::sync();
-    let ticks = lab.size(2_000, 500);
-    let (asks, asked) = mpsc::channel(ASKS_MAX);
-    let idler = thread::spawn(|| answer(asked));
-    let handed = pace(ticks, |_| {
-        let (reply, answered) = oneshot::channel();
-        let asked = asks.try_send(reply);
+    let ticks = setup.full_or_quick(2_000, 500);
+    let (requests, received) = mpsc::channel(REQUESTS_MAX);
+    let replier = thread::spawn(|| reply_to_all(received));
+    let replied = pace(ticks, |_| {
+        let (reply, replied) = oneshot::channel();
+        let sent = requests.try_send(reply);
         async move {
-            asked.map_err(|_| gone())?;
-            answered.await.map_err(|_| gone())
+            sent.map_err(|_| thread_ended())?;
+            replied.await.map_err(|_| thread_ended())
         }
     });
-    add(report, "thread", &handed.await?);
-    drop(asks);
-    idler.join().map_err(|_| gone())?;
-    let directory = TempDir::new_in(&lab.dir)?;
+    report_latency(report, "thread", &replied.await?);
+    drop(requests);
+    replier.join().map_err(|_| thread_ended())?;
+    let directory = TempDir::new_in(&setup.dir)?;
     let (store, journals) = open(&directory).await?;
     let committed = pace(ticks, |number| {
         let journal = journals[number % JOURNALS].clone();
         async move { journal.append(event()).await.map(drop).map_err(io::Error::other) }
     });
-    add(report, "ours", &committed.await?);
+    report_latency(report, "ours", &committed.await?);
     drop(journals);
     store.close();
     Ok(())
 }
 
-/// Calls `ask` at the steady rate, in batches of one millisecond. Returns the sorted times until each future
+/// Calls `start` at the steady rate, in batches of one millisecond. Returns the sorted times until each future
 /// completed.
-async fn pace<F>(ticks: usize, mut ask: impl FnMut(usize) -> F) -> io::Result<Vec<Duration>>
+async fn pace<F>(ticks: usize, mut start: impl FnMut(usize) -> F) -> io::Result<Vec<Duration>>
 where
     F: Future<Output = io::Result<()>> + Send + 'static,
 {
@@ -133,8 +133,8 @@ where
             tick.tick().await;
         }
         let started = Instant::now();
-        let asked = ask(number);
-        tasks.spawn(async move { asked.await.map(|()| started.elapsed()) });
+        let request = start(number);
+        tasks.spawn(async move { request.await.map(|()| started.elapsed()) });
     }
     let mut times = Vec::new();
     while let Some(time) = tasks.join_next().await {
@@ -145,18 +145,18 @@ where
 }
 
 /// The floor's thread: replies to each request at once.
-fn answer(mut asked: mpsc::Receiver<oneshot::Sender<()>>) {
-    while let Some(reply) = asked.blocking_recv() {
+fn reply_to_all(mut requests: mpsc::Receiver<oneshot::Sender<()>>) {
+    while let Some(reply) = requests.blocking_recv() {
         // The receiver exists: `pace` waits for every reply.
         let _ = reply.send(());
     }
 }
 
-fn gone() -> io::Error {
-    io::Error::other("the thread is gone")
+fn thread_ended() -> io::Error {
+    io::Error::other("the thread of the floor has ended")
 }
 
-fn add(report: &mut Report, subject: &str, times: &[Duration]) {
-    report.add("journal.p50", subject, millis(times[times.len() / 2]));
-    report.add("journal.p99", subject, millis(times[times.len() * 99 / 100]));
+fn report_latency(report: &mut RunReport, system: &str, times: &[Duration]) {
+    report.add("journal.p50", system, millis(times[times.len() / 2]));
+    report.add("journal.p99", system, millis(times[times.len() * 99 / 100]));
 }

@@ -4,9 +4,9 @@ use std::{io, time::Duration};
 
 use super::micros;
 use crate::{
-    Lab, Report,
-    floor::{FloorServer, round_trips},
-    load::{Load, Outcome, Reply},
+    BenchSetup, RunReport,
+    closed_loop_load::{ClosedLoopLoad, ExpectedResponse, LoadResult},
+    floor::{FloorServer, measure_round_trips},
 };
 
 /// The numbers of concurrent connections.
@@ -15,51 +15,68 @@ const CONNECTIONS: [usize; 2] = [32, 1];
 /// The time of the load before the measured one, which loads code and fills caches.
 const WARM_UP: Duration = Duration::from_millis(100);
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    let time = lab.size(Duration::from_millis(600), Duration::from_millis(300));
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
+    let time = setup.full_or_quick(Duration::from_millis(600), Duration::from_millis(300));
     let mut servers = Vec::new();
-    for subject in lab.subjects() {
-        let server = lab.start(subject)?;
-        server.instance("bench")?;
-        servers.push((subject, server));
+    for system in setup.systems() {
+        let server = setup.start(system)?;
+        server.start_instance("bench")?;
+        servers.push((system, server));
     }
-    let axum = FloorServer::start(&lab.own, ["axum"])?;
-    let tcp = FloorServer::start(&lab.own, ["tcp"])?;
-    for _ in 0..lab.size(7, 2) {
+    let axum = FloorServer::start(&setup.own, ["axum"])?;
+    let tcp = FloorServer::start(&setup.own, ["tcp"])?;
+    for _ in 0..setup.full_or_quick(7, 2) {
         for connections in CONNECTIONS {
-            for (subject, server) in &servers {
-                let load = Load {
+            for (system, server) in &servers {
+                let load = ClosedLoopLoad {
                     address: server.address(),
                     path: "/v1/acp/bench",
-                    reply: Reply::Http,
+                    expected: ExpectedResponse::Http,
                     connections,
                     time,
                 };
-                one(report, subject.name(), &load, || server.cpu())?;
+                measure_load(report, system.name(), &load, || server.cpu())?;
             }
-            let load = Load { address: axum.address(), path: "/echo", reply: Reply::Http, connections, time };
-            one(report, "axum", &load, || axum.cpu())?;
-            let load = Load { address: tcp.address(), path: "/echo", reply: Reply::Echo, connections, time };
-            one(report, "tcp", &load, || tcp.cpu())?;
+            let load = ClosedLoopLoad {
+                address: axum.address(),
+                path: "/echo",
+                expected: ExpectedResponse::Http,
+                connections,
+                time,
+            };
+            measure_load(report, "axum", &load, || axum.cpu())?;
+            let load = ClosedLoopLoad {
+                address: tcp.address(),
+                path: "/echo",
+                expected: ExpectedResponse::Echo,
+                connections,
+                time,
+            };
+            measure_load(report, "tcp", &load, || tcp.cpu())?;
         }
-        let (outcome, cpu) = round_trips(&lab.stub, time)?;
-        add(report, 1, "pipe", &outcome, cpu);
+        let (result, cpu) = measure_round_trips(&setup.stub, time)?;
+        report_load(report, 1, "pipe", &result, cpu);
     }
     Ok(())
 }
 
-fn one(report: &mut Report, subject: &str, load: &Load<'_>, cpu: impl Fn() -> Duration) -> io::Result<()> {
-    Load { time: WARM_UP, ..*load }.run()?;
+fn measure_load(
+    report: &mut RunReport,
+    system: &str,
+    load: &ClosedLoopLoad<'_>,
+    cpu: impl Fn() -> Duration,
+) -> io::Result<()> {
+    ClosedLoopLoad { time: WARM_UP, ..*load }.run()?;
     let before = cpu();
-    let outcome = load.run()?;
-    add(report, load.connections, subject, &outcome, cpu() - before);
+    let result = load.run()?;
+    report_load(report, load.connections, system, &result, cpu() - before);
     Ok(())
 }
 
-fn add(report: &mut Report, connections: usize, subject: &str, outcome: &Outcome, cpu: Duration) {
-    let requests = outcome.requests() as f64;
-    report.add(format!("post.{connections}.p50"), subject, outcome.percentile(50));
-    report.add(format!("post.{connections}.p99"), subject, outcome.percentile(99));
-    report.add(format!("post.{connections}.cpu"), subject, micros(cpu) / requests);
-    report.add(format!("post.{connections}.rate"), subject, requests / outcome.elapsed.as_secs_f64());
+fn report_load(report: &mut RunReport, connections: usize, system: &str, result: &LoadResult, cpu: Duration) {
+    let requests = result.requests() as f64;
+    report.add(format!("post.{connections}.p50"), system, result.percentile(50));
+    report.add(format!("post.{connections}.p99"), system, result.percentile(99));
+    report.add(format!("post.{connections}.cpu"), system, micros(cpu) / requests);
+    report.add(format!("post.{connections}.rate"), system, requests / result.elapsed.as_secs_f64());
 }

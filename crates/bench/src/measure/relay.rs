@@ -1,23 +1,32 @@
 //! Devices that a runtime uses through the hub: file reads and small requests compared with bare WebSockets, command
 //! output that no client reads, and many devices at once.
 
-mod flood;
-mod many;
-mod quick;
+mod many_devices;
+mod sequential;
+mod unread_output;
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
-use crate::{Lab, Report, Spinners};
+use protocol::relay::RawJson;
+use serde_json::json;
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+use crate::{
+    BenchSetup, RunReport, Spinners,
+    relay_connection::{RelayConnection, relay_failure},
+};
+
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        // Only the first part is sequential and gains from spinners; see `Measure::keeps_awake`.
-        let spinners = Spinners::start(&lab.stub)?;
-        quick::run(lab, report).await?;
+        // Only the first part is sequential and gains from spinners; see `Measurement::keeps_cores_awake`.
+        let spinners = Spinners::start(&setup.stub)?;
+        sequential::run(setup, report).await?;
         drop(spinners);
-        flood::run(lab, report).await?;
-        many::run(lab, report).await
+        unread_output::run(setup, report).await?;
+        many_devices::run(setup, report).await
     })
 }
 
@@ -25,4 +34,16 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 fn percentile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
     times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
+}
+
+/// Sends `file.stat` requests for `path` one after the other and returns the latency of each.
+async fn stat_latencies(runtime: &RelayConnection, path: &str, count: usize) -> io::Result<Vec<Duration>> {
+    let params = RawJson::from_value(&json!({ "root_id": "main", "path": path }));
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
+        let started = Instant::now();
+        runtime.request("file.stat", &params).await.map_err(relay_failure)?;
+        times.push(started.elapsed());
+    }
+    Ok(times)
 }

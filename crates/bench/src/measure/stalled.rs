@@ -4,7 +4,10 @@
 use std::{io, time::Duration};
 
 use super::{flood_request, millis};
-use crate::{Lab, Report, Subject, readers::Readers, stub::Flood, tally::Tally};
+use crate::{
+    BenchSetup, RunReport, SystemUnderTest, line_counter::LineCounter, stream_readers::StreamReaders,
+    stub_agent::Flood,
+};
 
 /// The number of clients that never read.
 const STALLED: usize = 10;
@@ -15,44 +18,52 @@ const FLOOD: Flood = Flood { from: 0, count: 20_000, bytes: 10_000, per_second: 
 /// After this time without data, a stalled client has received everything that it will get.
 const IDLE: Duration = Duration::from_millis(500);
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    for round in 0..lab.size(9, 2) {
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
+    for round in 0..setup.full_or_quick(9, 2) {
         // The peer takes seconds per flood and no performance bar depends on it: a full run measures it once, a quick
         // one never.
-        let subjects =
-            if round == 0 { lab.size(lab.subjects(), vec![Subject::Ours]) } else { vec![Subject::Ours] };
-        for subject in subjects {
-            let without = one(lab, report, subject, 0)?;
-            let with = one(lab, report, subject, STALLED)?;
-            report.add("stalled.without", subject.name(), millis(without));
-            report.add("stalled.with", subject.name(), millis(with));
-            report.add("stalled.ratio", subject.name(), with.as_secs_f64() / without.as_secs_f64());
+        let systems = if round == 0 {
+            setup.full_or_quick(setup.systems(), vec![SystemUnderTest::Ours])
+        } else {
+            vec![SystemUnderTest::Ours]
+        };
+        for system in systems {
+            let without = measure_flood(setup, report, system, 0)?;
+            let with = measure_flood(setup, report, system, STALLED)?;
+            report.add("stalled.without", system.name(), millis(without));
+            report.add("stalled.with", system.name(), millis(with));
+            report.add("stalled.ratio", system.name(), with.as_secs_f64() / without.as_secs_f64());
         }
     }
     Ok(())
 }
 
 /// Returns the time in which one reader receives the whole flood, beside `stalled` clients that never read.
-fn one(lab: &Lab, report: &mut Report, subject: Subject, stalled: usize) -> io::Result<Duration> {
-    let server = lab.start(subject)?;
-    server.instance("stalled")?;
+fn measure_flood(
+    setup: &BenchSetup,
+    report: &mut RunReport,
+    system: SystemUnderTest,
+    stalled: usize,
+) -> io::Result<Duration> {
+    let server = setup.start(system)?;
+    server.start_instance("stalled")?;
     let path = "/v1/acp/stalled";
-    let sleeping = Readers::open(server.address(), path, "", stalled)?;
-    let mut reader = Readers::open(server.address(), path, "", 1)?;
-    let mut asking = server.connect()?;
+    let stalled_readers = StreamReaders::open(server.address(), path, "", stalled)?;
+    let mut reader = StreamReaders::open(server.address(), path, "", 1)?;
+    let mut connection = server.connect()?;
     let before = server.rss_kib();
-    let delivered = reader.count(&FLOOD, || asking.send(&flood_request("stalled", &FLOOD)))?;
+    let delivery = reader.count_lines(&FLOOD, || connection.send(&flood_request("stalled", &FLOOD)))?;
     let expected = FLOOD.count as f64;
     if stalled > 0 {
-        report.add("stalled.loss", subject.name(), delivered.lost as f64 / expected * 100.0);
-        report.add("stalled.grown", subject.name(), server.rss_kib().saturating_sub(before) as f64 / 1024.0);
-        let said = sleeping.rest(IDLE)?;
-        let told = memchr::memmem::find(&said, b"event: gap").is_some();
-        let mut tally = Tally::new(FLOOD.from, FLOOD.count, FLOOD.bytes);
-        tally.feed(&said);
-        let missed = expected - tally.received() as f64;
-        report.add("stalled.missed", subject.name(), missed / expected * 100.0);
-        report.add("stalled.silent", subject.name(), f64::from(u8::from(!told && missed > 0.0)));
+        report.add("stalled.loss", system.name(), delivery.lost as f64 / expected * 100.0);
+        report.add("stalled.grown", system.name(), server.rss_kib().saturating_sub(before) as f64 / 1024.0);
+        let output = stalled_readers.read_until_idle(IDLE)?;
+        let gap_reported = memchr::memmem::find(&output, b"event: gap").is_some();
+        let mut counter = LineCounter::new(FLOOD.from, FLOOD.count, FLOOD.bytes);
+        counter.feed(&output);
+        let missed = expected - counter.received() as f64;
+        report.add("stalled.missed", system.name(), missed / expected * 100.0);
+        report.add("stalled.silent", system.name(), f64::from(u8::from(!gap_reported && missed > 0.0)));
     }
-    Ok(delivered.elapsed)
+    Ok(delivery.elapsed)
 }

@@ -3,12 +3,12 @@
 use std::io;
 
 use super::millis;
-use crate::{Lab, Report};
+use crate::{BenchSetup, RunReport};
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    for _ in 0..lab.size(15, 5) {
-        for subject in lab.subjects() {
-            report.add("start", subject.name(), millis(lab.start(subject)?.started_in()));
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
+    for _ in 0..setup.full_or_quick(15, 5) {
+        for system in setup.systems() {
+            report.add("start", system.name(), millis(setup.start(system)?.started_in()));
         }
     }
     Ok(())

@@ -6,52 +6,51 @@ use rustix::process::Signal;
 
 use super::millis;
 use crate::{
-    Lab, Report, Subject, clock, http, proc,
-    server::{Server, message},
+    BenchSetup, RunReport, SystemUnderTest, clock, http, json_rpc, proc, server_process::ServerProcess,
 };
 
 /// The longest wait for the end, in a full run and in a quick one.
-const PATIENCES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(3)];
+const TIMEOUTS: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(3)];
 
 /// After SIGKILL the server cannot clean up. The kernel kills processes that are set to die with their parent; this
 /// is the time that it gets for it.
 const KILL_SETTLE: Duration = Duration::from_millis(300);
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    let [full, quick] = PATIENCES;
-    let patience = lab.size(full, quick);
-    for subject in lab.subjects() {
-        let server = lab.start(subject)?;
-        let family = Family::start(&server)?;
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
+    let [full, quick] = TIMEOUTS;
+    let timeout = setup.full_or_quick(full, quick);
+    for system in setup.systems() {
+        let server = setup.start(system)?;
+        let family = AgentProcesses::start(&server)?;
         let started = clock::now();
         let request = http::request("DELETE", "/v1/acp/stubborn", "");
-        match http::once(server.address(), &request, patience) {
-            Ok(answer) => {
-                report.add("stop.delete", subject.name(), millis(clock::now() - started));
-                report.note("stop.delete", subject.name(), answer.status.to_string());
+        match http::request_once(server.address(), &request, timeout) {
+            Ok(response) => {
+                report.add("stop.delete", system.name(), millis(clock::now() - started));
+                report.note("stop.delete", system.name(), response.status.to_string());
             }
-            Err(_) => report.note("stop.delete", subject.name(), format!("> {} s", patience.as_secs())),
+            Err(_) => report.note("stop.delete", system.name(), format!("> {} s", timeout.as_secs())),
         }
-        report.add("stop.delete.left", subject.name(), family.left() as f64);
+        report.add("stop.delete.left", system.name(), family.left() as f64);
     }
     let signals = [("stop.term", Signal::TERM), ("stop.int", Signal::INT), ("stop.kill", Signal::KILL)];
     // No performance bar depends on the peer's reaction to a signal, so a quick run leaves it out.
-    let subjects = lab.size(lab.subjects(), vec![Subject::Ours]);
+    let systems = setup.full_or_quick(setup.systems(), vec![SystemUnderTest::Ours]);
     for (key, signal) in signals {
-        for &subject in &subjects {
-            let mut server = lab.start(subject)?;
-            let family = Family::start(&server)?;
-            match server.signal(signal, patience) {
-                Some(time) => report.add(key, subject.name(), millis(time)),
-                None => report.note(key, subject.name(), format!("> {} s", patience.as_secs())),
+        for &system in &systems {
+            let mut server = setup.start(system)?;
+            let family = AgentProcesses::start(&server)?;
+            match server.signal_and_wait(signal, timeout) {
+                Some(time) => report.add(key, system.name(), millis(time)),
+                None => report.note(key, system.name(), format!("> {} s", timeout.as_secs())),
             }
             if signal == Signal::KILL {
                 clock::pause(KILL_SETTLE);
                 let left = |pid| f64::from(u8::from(proc::is_alive(pid)));
-                report.add("stop.kill.agent", subject.name(), left(family.agent));
-                report.add("stop.kill.grandchild", subject.name(), left(family.grandchild));
+                report.add("stop.kill.agent", system.name(), left(family.agent));
+                report.add("stop.kill.grandchild", system.name(), left(family.grandchild));
             } else {
-                report.add(format!("{key}.left"), subject.name(), family.left() as f64);
+                report.add(format!("{key}.left"), system.name(), family.left() as f64);
             }
         }
     }
@@ -59,17 +58,18 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 }
 
 /// An agent process and its child. Dropping this kills the ones that are still alive.
-struct Family {
+struct AgentProcesses {
     agent: u32,
     grandchild: u32,
 }
 
-impl Family {
-    fn start(server: &Server) -> io::Result<Self> {
-        server.instance("stubborn")?;
-        let answer = server.ask(&http::post("/v1/acp/stubborn", &message(2, "bench/grandchild", "{}")))?;
-        let answer: serde_json::Value = serde_json::from_slice(&answer.body).map_err(io::Error::other)?;
-        let pid = |name: &str| answer["result"][name].as_u64().unwrap_or_default() as u32;
+impl AgentProcesses {
+    fn start(server: &ServerProcess) -> io::Result<Self> {
+        server.start_instance("stubborn")?;
+        let response = server
+            .request(&http::post("/v1/acp/stubborn", &json_rpc::request(2, "bench/grandchild", "{}")))?;
+        let response: serde_json::Value = serde_json::from_slice(&response.body).map_err(io::Error::other)?;
+        let pid = |name: &str| response["result"][name].as_u64().unwrap_or_default() as u32;
         Ok(Self { agent: pid("agent"), grandchild: pid("grandchild") })
     }
 
@@ -79,7 +79,7 @@ impl Family {
     }
 }
 
-impl Drop for Family {
+impl Drop for AgentProcesses {
     fn drop(&mut self) {
         for pid in [self.agent, self.grandchild] {
             if pid > 1 && proc::is_alive(pid) {

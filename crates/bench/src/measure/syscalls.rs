@@ -9,32 +9,35 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    Lab, Report, clock,
-    load::{Load, Reply},
+    BenchSetup, RunReport, clock,
+    closed_loop_load::{ClosedLoopLoad, ExpectedResponse},
     proc,
-    server::Server,
+    server_process::ServerProcess,
 };
 
 /// The longest time until `strace` is attached.
 const ATTACH_MAX: Duration = Duration::from_secs(2);
 
-pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+pub(super) fn run(setup: &BenchSetup, report: &mut RunReport) -> io::Result<()> {
     if Command::new("strace").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
-        report.note("syscalls", "ours", "there is no strace here");
+        report.note("syscalls", "ours", "strace is not installed");
         return Ok(());
     }
-    for subject in lab.subjects() {
-        let server = lab.start(subject)?;
-        server.instance("bench")?;
-        match one(&server, lab.size(Duration::from_millis(1500), Duration::from_millis(500))) {
-            Ok(calls) => report.add("syscalls", subject.name(), calls),
-            Err(error) => report.note("syscalls", subject.name(), error.to_string()),
+    for system in setup.systems() {
+        let server = setup.start(system)?;
+        server.start_instance("bench")?;
+        match count_calls(
+            &server,
+            setup.full_or_quick(Duration::from_millis(1500), Duration::from_millis(500)),
+        ) {
+            Ok(calls) => report.add("syscalls", system.name(), calls),
+            Err(error) => report.note("syscalls", system.name(), error.to_string()),
         }
     }
     Ok(())
 }
 
-fn one(server: &Server, time: Duration) -> io::Result<f64> {
+fn count_calls(server: &ServerProcess, time: Duration) -> io::Result<f64> {
     let table = server.home().join("calls");
     let mut strace = Command::new("strace");
     strace.args(["-f", "-c", "-p", &server.pid().to_string(), "-o"]).arg(&table);
@@ -51,9 +54,14 @@ fn one(server: &Server, time: Duration) -> io::Result<f64> {
     }
     // `TracerPid` is that of the main thread. `strace` attaches to the other threads one by one after it.
     clock::pause(Duration::from_millis(100));
-    let load =
-        Load { address: server.address(), path: "/v1/acp/bench", reply: Reply::Http, connections: 1, time };
-    let outcome = load.run();
+    let load = ClosedLoopLoad {
+        address: server.address(),
+        path: "/v1/acp/bench",
+        expected: ExpectedResponse::Http,
+        connections: 1,
+        time,
+    };
+    let result = load.run();
     if let Some(pid) = i32::try_from(strace.id()).ok().and_then(Pid::from_raw) {
         kill_process(pid, Signal::INT)?;
     }
@@ -61,5 +69,5 @@ fn one(server: &Server, time: Duration) -> io::Result<f64> {
     let table = fs::read_to_string(table)?;
     let total = table.lines().rev().find(|line| line.ends_with("total")).unwrap_or_default();
     let calls: f64 = total.split_whitespace().nth(3).and_then(|calls| calls.parse().ok()).unwrap_or(f64::NAN);
-    Ok(calls / outcome?.requests() as f64)
+    Ok(calls / result?.requests() as f64)
 }

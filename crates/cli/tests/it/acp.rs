@@ -12,13 +12,13 @@ mod process;
 mod stream;
 
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions};
+use testkit::{TestDaemon, TestDaemonOptions};
 
 use crate::{TOMBOLO, check_problem, problem};
 
 /// A daemon with an agent `x` that is a Python script.
-fn with_script(script: &str) -> Daemon {
-    DaemonOptions::default().agent("x", &["python3", "-uc", script]).start(TOMBOLO)
+fn with_script(script: &str) -> TestDaemon {
+    TestDaemonOptions::default().agent("x", &["python3", "-uc", script]).start(TOMBOLO)
 }
 
 fn request(id: impl Into<Value>, method: &str) -> Value {

@@ -1,6 +1,6 @@
 //! An agent that asks for many permissions at once.
 
-use testkit::DaemonOptions;
+use testkit::TestDaemonOptions;
 
 /// Asks for as many permissions as it is told to, one a millisecond or so, and waits for all answers.
 const SCRIPT: &str = r#"
@@ -38,6 +38,6 @@ for line in sys.stdin:
 "#;
 
 /// A daemon whose agent `asker` asks so much.
-pub(crate) fn asker(count: usize) -> DaemonOptions {
-    DaemonOptions::default().agent("asker", &["python3", "-uc", SCRIPT, &count.to_string()])
+pub(crate) fn asker(count: usize) -> TestDaemonOptions {
+    TestDaemonOptions::default().agent("asker", &["python3", "-uc", SCRIPT, &count.to_string()])
 }

@@ -18,7 +18,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use crate::TOMBOLO;
 
@@ -71,12 +71,12 @@ fn api_at(endpoint: &str, arguments: &[&str]) -> Command {
 }
 
 /// `tombolo api …`, asking this daemon.
-fn api(daemon: &Daemon, arguments: &[&str]) -> Run {
+fn api(daemon: &TestDaemon, arguments: &[&str]) -> Run {
     Run::of(api_at(daemon.base(), arguments).output().unwrap())
 }
 
 /// `tombolo api …` with this on standard input.
-fn api_with_input(daemon: &Daemon, arguments: &[&str], input: &[u8]) -> Run {
+fn api_with_input(daemon: &TestDaemon, arguments: &[&str], input: &[u8]) -> Run {
     let mut command = api_at(daemon.base(), arguments);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use testkit::{Daemon, Hub, within};
+use testkit::{TestDaemon, TestHub, within};
 
 use crate::{
     TOMBOLO,
@@ -69,7 +69,7 @@ async fn until(request: impl Fn() -> RequestBuilder, is_there: impl Fn(&Value) -
 /// daemon-1: the document is true of every route that is read, where there is something of everything.
 #[tokio::test]
 async fn a_daemon_answers_as_its_document_says() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let post = |path: &str| daemon.request(Method::POST, path);
     let get = |path: &str| daemon.request(Method::GET, path);
     put(post("/v1/sessions/s"), json!({ "agent": "mock", "title": "A title" })).await;
@@ -108,8 +108,8 @@ async fn a_daemon_answers_as_its_document_says() {
 /// The same of a hub, with a device that is lent.
 #[tokio::test]
 async fn a_hub_answers_as_its_document_says() {
-    let (daemon, hub) = (Daemon::start(TOMBOLO), Hub::start(TOMBOLO));
-    hub.add("box", daemon.base(), None).await;
+    let (daemon, hub) = (TestDaemon::start(TOMBOLO), TestHub::start(TOMBOLO));
+    hub.add_runtime("box", daemon.base(), None).await;
     let post = |path: &str| hub.request(Method::POST, path);
     let get = |path: &str| hub.request(Method::GET, path);
     put(post("/api/runtimes/box/v1/sessions/s"), json!({ "agent": "mock" })).await;

@@ -12,7 +12,7 @@ mod sdks;
 use std::process::{ExitStatus, Stdio};
 
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, within};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
@@ -118,7 +118,7 @@ fn prompt(id: u64, text: &str) -> Value {
 }
 
 /// An editor that reaches its daemon through a network that can fail, in the middle of a turn of instance `a`.
-async fn in_a_turn(options: DaemonOptions, arguments: &[&str]) -> (Daemon, Proxy, Editor) {
+async fn in_a_turn(options: TestDaemonOptions, arguments: &[&str]) -> (TestDaemon, Proxy, Editor) {
     let daemon = options.start(TOMBOLO);
     let proxy = Proxy::start(daemon.base()).await;
     let arguments = [&["--agent", "mock", "--server-id", "a"], arguments].concat();
@@ -129,7 +129,7 @@ async fn in_a_turn(options: DaemonOptions, arguments: &[&str]) -> (Daemon, Proxy
 }
 
 /// The instances of a daemon.
-async fn instances(daemon: &Daemon) -> Vec<Value> {
+async fn instances(daemon: &TestDaemon) -> Vec<Value> {
     let list: Value = daemon.get("/v1/acp").await.json().await.unwrap();
     list["items"].as_array().unwrap().clone()
 }

@@ -28,7 +28,7 @@ use std::time::Duration;
 use person::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, Events, Hub, within};
+use testkit::{EventStream, TestDaemon, TestDaemonOptions, TestHub, within};
 use viewer::Viewer;
 
 use crate::{TOMBOLO, secs};
@@ -37,15 +37,15 @@ use crate::{TOMBOLO, secs};
 pub(crate) const TOKEN: &str = "a-token-of-the-daemon";
 
 /// A daemon that needs a token, and a hub that knows it as `box`.
-async fn both() -> (Daemon, Hub) {
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    let hub = Hub::start(TOMBOLO);
-    hub.add("box", daemon.base(), Some(TOKEN)).await;
+async fn both() -> (TestDaemon, TestHub) {
+    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", daemon.base(), Some(TOKEN)).await;
     (daemon, hub)
 }
 
 /// Somebody who may do this; what lets them in.
-pub(crate) async fn somebody(hub: &Hub, name: &str, mut allowed: Value) -> String {
+pub(crate) async fn somebody(hub: &TestHub, name: &str, mut allowed: Value) -> String {
     allowed["name"] = json!(name);
     let added = hub.request(Method::POST, "/api/users").json(&allowed).send().await.unwrap();
     assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
@@ -53,7 +53,7 @@ pub(crate) async fn somebody(hub: &Hub, name: &str, mut allowed: Value) -> Strin
 }
 
 /// A new token: its id and its secret.
-async fn token(hub: &Hub, add: Value) -> (String, String) {
+async fn token(hub: &TestHub, add: Value) -> (String, String) {
     let added = hub.request(Method::POST, "/api/tokens").json(&add).send().await.unwrap();
     let (status, added) = (added.status(), added.json::<Value>().await.unwrap());
     assert_eq!(status, 201, "{added}");
@@ -67,21 +67,21 @@ async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
 }
 
 /// A daemon that has joined the hub, which it calls at `base`, as `id`. Nobody is told where it is.
-async fn join(hub: &Hub, base: &str, id: &str) -> Daemon {
-    let token = hub.invite(id).await;
+async fn join(hub: &TestHub, base: &str, id: &str) -> TestDaemon {
+    let token = hub.create_join_token(id).await;
     let daemon = joining(base, &token).start(TOMBOLO);
     until_up(hub, id).await;
     daemon
 }
 
 /// How a daemon is started that joins a hub at `base`.
-pub(crate) fn joining(base: &str, token: &str) -> DaemonOptions {
-    let options = DaemonOptions::default().arg("--join").arg(base);
+pub(crate) fn joining(base: &str, token: &str) -> TestDaemonOptions {
+    let options = TestDaemonOptions::default().arg("--join").arg(base);
     options.env("TOMBOLO_JOIN_TOKEN", token).env("TOMBOLO_TOKEN", TOKEN)
 }
 
 /// Waits until the runtime is there.
-pub(crate) async fn until_up(hub: &Hub, id: &str) {
+pub(crate) async fn until_up(hub: &TestHub, id: &str) {
     // Not faster than one token may ask.
     let mut pace = tokio::time::interval(Duration::from_millis(20));
     let up = async {
@@ -93,12 +93,12 @@ pub(crate) async fn until_up(hub: &Hub, id: &str) {
 }
 
 /// What the hub says.
-async fn get(hub: &Hub, path: &str) -> Value {
+async fn get(hub: &TestHub, path: &str) -> Value {
     through(hub, Method::GET, path, None).await
 }
 
 /// Asks the hub.
-async fn through(hub: &Hub, method: Method, path: &str, body: Option<Value>) -> Value {
+async fn through(hub: &TestHub, method: Method, path: &str, body: Option<Value>) -> Value {
     let mut request = hub.request(method, path);
     if let Some(body) = body {
         request = request.json(&body);
@@ -109,7 +109,7 @@ async fn through(hub: &Hub, method: Method, path: &str, body: Option<Value>) -> 
 }
 
 /// Asks the daemon itself.
-pub(crate) async fn ask(daemon: &Daemon, method: Method, path: &str, body: Option<Value>) -> Value {
+pub(crate) async fn ask(daemon: &TestDaemon, method: Method, path: &str, body: Option<Value>) -> Value {
     let mut request = daemon.request(method, path).bearer_auth(TOKEN);
     if let Some(body) = body {
         request = request.json(&body);
@@ -119,17 +119,17 @@ pub(crate) async fn ask(daemon: &Daemon, method: Method, path: &str, body: Optio
     response.json().await.unwrap_or_default()
 }
 
-pub(crate) async fn create(daemon: &Daemon, id: &str) {
+pub(crate) async fn create(daemon: &TestDaemon, id: &str) {
     ask(daemon, Method::POST, &format!("/v1/sessions/{id}"), Some(json!({ "agent": "mock" }))).await;
 }
 
-pub(crate) async fn send(daemon: &Daemon, id: &str, message: &str) {
+pub(crate) async fn send(daemon: &TestDaemon, id: &str, message: &str) {
     let path = format!("/v1/sessions/{id}/messages");
     ask(daemon, Method::POST, &path, Some(json!({ "message": message }))).await;
 }
 
 /// Everything that happened in a session, as the daemon has it.
-async fn events(daemon: &Daemon, id: &str) -> Vec<Value> {
+async fn events(daemon: &TestDaemon, id: &str) -> Vec<Value> {
     let (mut events, mut more) = (Vec::new(), true);
     while more {
         let path = format!("/v1/sessions/{id}/events?offset={}", events.len());

@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod acp;
+mod agent_stage;
+mod agent_table;
 mod asker;
 mod cli;
 mod daemon;
 mod described;
 mod device;
+mod device_tools;
 mod editor;
 mod hub;
 mod processes;
@@ -17,6 +20,7 @@ mod relay;
 mod sessions;
 mod table;
 mod telemetry;
+mod terminal_process;
 mod universal;
 mod upgrade;
 

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use crate::TOMBOLO;
 
@@ -29,7 +29,7 @@ fn conversation() -> (String, Vec<&'static str>) {
 
 #[tokio::test]
 async fn the_conversation_in_the_readme_happens_as_printed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let (typed, printed) = conversation();
     let home = tempfile::tempdir().unwrap();
     let output = home.path().join("output");

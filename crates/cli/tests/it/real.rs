@@ -8,7 +8,7 @@ mod agents;
 mod features;
 pub(crate) mod processes;
 mod registry;
-pub(crate) mod stage;
+mod stage;
 mod suite;
 mod talk;
 mod turn;

@@ -15,23 +15,14 @@ use protocol::EnvironmentId;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{DaemonOptions, Hub, within, within_blocking};
+use testkit::{TestDaemonOptions, TestHub, within, within_blocking};
 
 use crate::{
     TOMBOLO,
+    device_tools::TOOLS,
     hub::{TOKEN, viewer::Viewer},
     secs,
 };
-
-/// Tools that are commands.
-const TOOLS: &str = r#"
-[[tool]]
-name = "shout"
-description = "Says it louder."
-command = ["tr", "a-z", "A-Z"]
-risk = "low"
-input_schema = { type = "object" }
-"#;
 
 /// A device that lends a directory, which has the file `a.txt`.
 pub(crate) struct Device {
@@ -40,12 +31,12 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    fn connect(hub: &Hub, token: &str) -> Self {
+    fn connect(hub: &TestHub, token: &str) -> Self {
         Self::connect_with(hub, token, &[])
     }
 
     /// The same, with more arguments.
-    pub(crate) fn connect_with(hub: &Hub, token: &str, arguments: &[&str]) -> Self {
+    pub(crate) fn connect_with(hub: &TestHub, token: &str, arguments: &[&str]) -> Self {
         let directory = TempDir::new().unwrap();
         let code = directory.path().join("code");
         std::fs::create_dir(&code).unwrap();
@@ -92,13 +83,13 @@ impl Drop for Device {
 }
 
 /// What is typed, with the hub and its token; what it prints. It must go well.
-pub(crate) fn typed(hub: &Hub, arguments: &[&str]) -> String {
+pub(crate) fn typed(hub: &TestHub, arguments: &[&str]) -> String {
     let (code, stdout, stderr) = run(hub, arguments);
     assert_eq!(code, Some(0), "{arguments:?}: {stdout}{stderr}");
     stdout
 }
 
-fn run(hub: &Hub, arguments: &[&str]) -> (Option<i32>, String, String) {
+fn run(hub: &TestHub, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(TOMBOLO)
         .args(arguments)
         .env("TOMBOLO_HUB", hub.base())
@@ -110,7 +101,7 @@ fn run(hub: &Hub, arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 /// A device `laptop` that lends a directory, commands and a tool to the runtime `box`, once it is connected; and where its tool is.
-fn lend(hub: &Hub, approval: &str) -> (Device, TempDir) {
+fn lend(hub: &TestHub, approval: &str) -> (Device, TempDir) {
     let token = typed(hub, &["hub", "devices", "add", "laptop"]);
     let grant = ["hub", "grants", "add", "laptop", "--runtime", "box", "--root", "main:rw", "--tools"];
     typed(hub, &[&grant[..], &["--shell", approval]].concat());
@@ -123,7 +114,7 @@ fn lend(hub: &Hub, approval: &str) -> (Device, TempDir) {
 }
 
 /// An environment of the runtime `box` with the device `laptop`: its name and its secret.
-fn environment(hub: &Hub) -> (EnvironmentId, String) {
+fn environment(hub: &TestHub) -> (EnvironmentId, String) {
     let add = ["hub", "environments", "add", "--runtime", "box", "--device", "laptop", "--json"];
     let added: Value = serde_json::from_str(&typed(hub, &add)).unwrap();
     let id = added["environment"]["id"].as_str().unwrap().parse().unwrap();
@@ -131,7 +122,7 @@ fn environment(hub: &Hub) -> (EnvironmentId, String) {
 }
 
 /// What comes of asking once.
-async fn ask(hub: &Hub, (id, secret): (&str, &str), method: &str, params: Value) -> Value {
+async fn ask(hub: &TestHub, (id, secret): (&str, &str), method: &str, params: Value) -> Value {
     let path = format!("/api/v1/relay/environments/{id}/requests");
     let context = json!({ "tool_call_id": "call-1", "run_id": "run-1" });
     let body = json!({ "method": method, "params": params, "context": context });
@@ -143,9 +134,9 @@ async fn ask(hub: &Hub, (id, secret): (&str, &str), method: &str, params: Value)
 /// request, the audit proves it, and one command shows everything.
 #[tokio::test]
 async fn a_session_uses_a_device_and_everybody_can_tell() {
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    let hub = Hub::start(TOMBOLO);
-    hub.add("box", daemon.base(), Some(TOKEN)).await;
+    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", daemon.base(), Some(TOKEN)).await;
     let token = typed(&hub, &["hub", "devices", "add", "laptop"]);
     let grant =
         ["hub", "grants", "add", "laptop", "--runtime", "box", "--root", "main:rw", "--shell", "allow"];
@@ -209,7 +200,7 @@ async fn a_session_uses_a_device_and_everybody_can_tell() {
 /// relay-154: a record in a file is verified too, and the first entry that does not hold is named.
 #[tokio::test]
 async fn a_record_in_a_file_is_verified() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("audit.jsonl");
     let entry = |id: &str| {

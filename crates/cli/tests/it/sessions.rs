@@ -15,7 +15,7 @@ mod watched;
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
-use testkit::{Daemon, Events, within};
+use testkit::{EventStream, TestDaemon, within};
 
 use crate::{TOMBOLO, secs};
 
@@ -25,42 +25,42 @@ fn path(id: &str, of: &str) -> String {
 }
 
 /// Creates a session with the mock agent; what was answered.
-async fn create(daemon: &Daemon, id: &str) -> Value {
+async fn create(daemon: &TestDaemon, id: &str) -> Value {
     create_with(daemon, id, &json!({ "agent": "mock" })).await
 }
 
-async fn create_with(daemon: &Daemon, id: &str, body: &Value) -> Value {
+async fn create_with(daemon: &TestDaemon, id: &str, body: &Value) -> Value {
     let response = daemon.post(&path(id, ""), body).await;
     assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
     response.json().await.unwrap()
 }
 
 /// Sends a message; what was answered.
-async fn send(daemon: &Daemon, id: &str, message: &str) -> Value {
+async fn send(daemon: &TestDaemon, id: &str, message: &str) -> Value {
     let response = daemon.post(&path(id, "/messages"), &json!({ "message": message })).await;
     assert_eq!(response.status(), 202, "{}", response.text().await.unwrap());
     response.json().await.unwrap()
 }
 
-async fn get(daemon: &Daemon, path: &str) -> Value {
+async fn get(daemon: &TestDaemon, path: &str) -> Value {
     let response = daemon.get(path).await;
     assert_eq!(response.status(), 200, "{path}");
     response.json().await.unwrap()
 }
 
 /// All events so far.
-async fn all(daemon: &Daemon, id: &str) -> Vec<Value> {
+async fn all(daemon: &TestDaemon, id: &str) -> Vec<Value> {
     let page = get(daemon, &path(id, "/events")).await;
     assert_eq!(page["hasMore"], false);
     page["events"].as_array().unwrap().clone()
 }
 
 /// Follows a session.
-struct Followed(Events);
+struct Followed(EventStream);
 
 impl Followed {
-    async fn new(daemon: &Daemon, id: &str, offset: u64) -> Self {
-        Self(Events::new(daemon.get(&path(id, &format!("/events/sse?offset={offset}"))).await))
+    async fn new(daemon: &TestDaemon, id: &str, offset: u64) -> Self {
+        Self(EventStream::new(daemon.get(&path(id, &format!("/events/sse?offset={offset}"))).await))
     }
 
     /// The next record; none at the end of the stream.
@@ -92,7 +92,7 @@ impl Followed {
 }
 
 /// Sends a message and waits for the end of its turn; what happened.
-async fn turn(daemon: &Daemon, id: &str, message: &str) -> Vec<Value> {
+async fn turn(daemon: &TestDaemon, id: &str, message: &str) -> Vec<Value> {
     let newest = get(daemon, &path(id, "")).await["newestSeq"].as_u64().unwrap();
     let mut followed = Followed::new(daemon, id, newest).await;
     send(daemon, id, message).await;
@@ -114,13 +114,13 @@ fn ended(records: &[Value]) -> &str {
     of(records, "turnEnded").last().unwrap()["reason"].as_str().unwrap()
 }
 
-async fn answer(daemon: &Daemon, id: &str, wait: &str, how: &str, body: &Value) -> Response {
+async fn answer(daemon: &TestDaemon, id: &str, wait: &str, how: &str, body: &Value) -> Response {
     let kind = if how == "permission" { "permissions" } else { "questions" };
     let verb = if how == "reject" { "reject" } else { "reply" };
     daemon.post(&path(id, &format!("/{kind}/{wait}/{verb}")), body).await
 }
 
-async fn send_with(daemon: &Daemon, id: &str, body: &Value, key: Option<&str>) -> Response {
+async fn send_with(daemon: &TestDaemon, id: &str, body: &Value, key: Option<&str>) -> Response {
     let mut request = daemon.request(Method::POST, &path(id, "/messages")).json(body);
     if let Some(key) = key {
         request = request.header("idempotency-key", key);

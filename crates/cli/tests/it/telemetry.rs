@@ -8,7 +8,7 @@ mod traces;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, Hub, HubOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, TestHub, TestHubOptions, within};
 
 use crate::{
     TOMBOLO,
@@ -16,19 +16,19 @@ use crate::{
     secs,
 };
 
-fn daemon() -> DaemonOptions {
-    DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN)
+fn daemon() -> TestDaemonOptions {
+    TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN)
 }
 
 /// A daemon and a hub that knows it as `box`.
-async fn both(daemon: DaemonOptions, hub: HubOptions) -> (Daemon, Hub) {
+async fn both(daemon: TestDaemonOptions, hub: TestHubOptions) -> (TestDaemon, TestHub) {
     let (daemon, hub) = (daemon.start(TOMBOLO), hub.start(TOMBOLO));
-    hub.add("box", daemon.base(), Some(TOKEN)).await;
+    hub.add_runtime("box", daemon.base(), Some(TOKEN)).await;
     (daemon, hub)
 }
 
 /// Waits until a session is in this state; how many events it has.
-async fn until(daemon: &Daemon, id: &str, state: &str) -> u64 {
+async fn until(daemon: &TestDaemon, id: &str, state: &str) -> u64 {
     let path = format!("/v1/sessions/{id}");
     within(secs(20), async {
         loop {

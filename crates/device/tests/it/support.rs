@@ -22,6 +22,17 @@ use tokio::task::JoinSet;
 /// How long anything may take that a test waits for.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
 
+/// The first frame of a device: what it offers under the name `laptop`.
+pub(crate) fn hello(device: &Device) -> Hello {
+    Hello {
+        protocol: PROTOCOL.into(),
+        client_id: "laptop".into(),
+        client_kind: "headless".into(),
+        client_version: "0.1.0".into(),
+        capabilities: device.offer(),
+    }
+}
+
 /// A device that is lent in this process, over the engine of the relay.
 pub(crate) struct Lent {
     /// The hub's side: what it is asked, the device answers.
@@ -60,13 +71,7 @@ impl Lent {
     async fn connect_to(hub: Hub, device: Device, limits: Limits) -> Self {
         let speaks = !hub.0.is_empty();
         let (here, there) = pair();
-        let hello = Hello {
-            protocol: PROTOCOL.into(),
-            client_id: "laptop".into(),
-            client_kind: "headless".into(),
-            client_version: "0.1.0".into(),
-            capabilities: device.offer(),
-        };
+        let hello = hello(&device);
         let frames = Frames::default();
         let there = Recorded { pipe: there, frames: frames.clone() };
         let mut driving = JoinSet::new();

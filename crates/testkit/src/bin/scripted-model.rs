@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Parser;
-use testkit::model::{ModelOptions, Scenario};
+use testkit::model::{Scenario, ScriptedModelOptions};
 
 /// Serve a scripted model to real agents on this machine
 #[derive(Parser)]
@@ -28,7 +28,7 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: Args) -> Result<(), Box<dyn std::error::Error>> {
-    let mut options = ModelOptions::default().port(args.port);
+    let mut options = ScriptedModelOptions::default().port(args.port);
     if let Some(path) = args.scenario {
         options = options.scenario(Scenario::parse(&std::fs::read_to_string(path)?)?);
     }

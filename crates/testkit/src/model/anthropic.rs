@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    conversation::{Conversation, Turn, list, text_of},
-    dialect::Ids,
-    frames::{Frame, Frames, argument_pieces, pieces, words},
-    reply::{Answer, Part, Stop},
-    tools::Tool,
+    answer_frames::{AnswerFrame, AnswerFrames, argument_pieces, pieces, words},
+    conversation::{Conversation, ConversationTurn, list, text_of},
+    model_api::IdGenerator,
+    model_reply::{AnswerPart, ModelAnswer, StopReason},
+    offered_tools::OfferedTool,
 };
 
 /// The API signs thinking blocks, and agents store the signature and send it back. The scripted model ignores it.
@@ -16,12 +16,12 @@ const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 /// In plan mode Claude Code names the file for the plan only in prose. These phrases precede its path.
 const PLAN_FILE: [&str; 2] = ["plan at /", "plan file already exists at /"];
 
-pub(super) fn read(body: &Value) -> Conversation {
+pub(super) fn parse_request(body: &Value) -> Conversation {
     let mut conversation =
-        Conversation { instructed: !text_of(&body["system"]).is_empty(), ..Default::default() };
+        Conversation { has_system_prompt: !text_of(&body["system"]).is_empty(), ..Default::default() };
     for tool in list(body, "tools") {
         let schema = tool["input_schema"].clone();
-        conversation.tools.add(&tool["name"], Tool { schema, ..Tool::default() });
+        conversation.tools.add(&tool["name"], OfferedTool { schema, ..OfferedTool::default() });
     }
     for message in list(body, "messages") {
         read_message(message, &mut conversation);
@@ -42,12 +42,16 @@ fn read_message(message: &Value, conversation: &mut Conversation) {
         conversation.plan_file = Some(file);
     }
     match message["role"].as_str() {
-        Some("assistant") => conversation.turns.push(Turn::Model { calls: of("tool_use").count() }),
+        Some("assistant") => {
+            conversation.turns.push(ConversationTurn::Model { calls: of("tool_use").count() })
+        }
         Some("user") => {
             // Results first: text in the same message may be a new prompt, while the results belong to the old one.
-            let results = of("tool_result").map(|block| Turn::Result(text_of(&block["content"])));
+            let results = of("tool_result").map(|block| ConversationTurn::Result(text_of(&block["content"])));
             conversation.turns.extend(results);
-            conversation.turns.extend(of("text").map(|block| Turn::User(text_of(&block["text"]))));
+            conversation
+                .turns
+                .extend(of("text").map(|block| ConversationTurn::User(text_of(&block["text"]))));
         }
         _ => {}
     }
@@ -61,19 +65,19 @@ fn plan_file(text: &str) -> Option<String> {
     Some(format!("/{}.md", &path[..end]))
 }
 
-pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
+pub(super) fn response_body(answer: &ModelAnswer, ids: &mut IdGenerator, model: &str) -> Value {
     let content: Vec<_> = answer
         .parts
         .iter()
         .filter_map(|part| match part {
-            Part::Text(text) | Part::Slow { text, .. } => Some(json!({ "type": "text", "text": text })),
-            Part::Think(text) => {
+            AnswerPart::Text(text) | AnswerPart::Slow { text, .. } => Some(json!({ "type": "text", "text": text })),
+            AnswerPart::Think(text) => {
                 Some(json!({ "type": "thinking", "thinking": text, "signature": SIGNATURE }))
             }
-            Part::Call(call) => Some(json!({
+            AnswerPart::Call(call) => Some(json!({
                 "type": "tool_use", "id": ids.next("toolu_"), "name": call.name, "input": call.input.as_object(),
             })),
-            Part::Wait(_) | Part::Cut => None,
+            AnswerPart::Wait(_) | AnswerPart::Cut => None,
         })
         .collect();
     let mut message = message(ids, model, 20);
@@ -83,64 +87,64 @@ pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
 }
 
 /// Each part becomes one content block: a start event without content, the content as deltas, and a stop event.
-pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> {
-    let mut frames = Frames::default();
-    frames.named(&json!({ "type": "message_start", "message": message(ids, model, 1) }));
+pub(super) fn stream_frames(answer: &ModelAnswer, ids: &mut IdGenerator, model: &str) -> Vec<AnswerFrame> {
+    let mut frames = AnswerFrames::default();
+    frames.push_named(&json!({ "type": "message_start", "message": message(ids, model, 1) }));
     let mut index = 0;
     for part in &answer.parts {
         let start = match part {
-            Part::Cut => return frames.cut(),
-            Part::Wait(time) => {
-                frames.wait(*time);
+            AnswerPart::Cut => return frames.end_with_cut(),
+            AnswerPart::Wait(time) => {
+                frames.push_wait(*time);
                 continue;
             }
-            Part::Text(_) | Part::Slow { .. } => json!({ "type": "text", "text": "" }),
-            Part::Think(_) => json!({ "type": "thinking", "thinking": "", "signature": "" }),
-            Part::Call(call) => {
+            AnswerPart::Text(_) | AnswerPart::Slow { .. } => json!({ "type": "text", "text": "" }),
+            AnswerPart::Think(_) => json!({ "type": "thinking", "thinking": "", "signature": "" }),
+            AnswerPart::Call(call) => {
                 json!({ "type": "tool_use", "id": ids.next("toolu_"), "name": call.name, "input": {} })
             }
         };
-        frames.named(&json!({ "type": "content_block_start", "index": index, "content_block": start }));
+        frames.push_named(&json!({ "type": "content_block_start", "index": index, "content_block": start }));
         deltas(part, index, &mut frames);
-        frames.named(&json!({ "type": "content_block_stop", "index": index }));
+        frames.push_named(&json!({ "type": "content_block_stop", "index": index }));
         index += 1;
     }
     let delta = json!({ "stop_reason": stop_reason(answer.stop), "stop_sequence": null });
-    frames.named(&json!({ "type": "message_delta", "delta": delta, "usage": usage(20) }));
-    frames.named(&json!({ "type": "message_stop" }));
-    frames.end()
+    frames.push_named(&json!({ "type": "message_delta", "delta": delta, "usage": usage(20) }));
+    frames.push_named(&json!({ "type": "message_stop" }));
+    frames.finish()
 }
 
-fn deltas(part: &Part, index: usize, frames: &mut Frames) {
+fn deltas(part: &AnswerPart, index: usize, frames: &mut AnswerFrames) {
     let mut delta = |delta: Value| {
-        frames.named(&json!({ "type": "content_block_delta", "index": index, "delta": delta }))
+        frames.push_named(&json!({ "type": "content_block_delta", "index": index, "delta": delta }))
     };
     match part {
-        Part::Text(text) => {
+        AnswerPart::Text(text) => {
             pieces(text).into_iter().for_each(|text| delta(json!({ "type": "text_delta", "text": text })));
         }
-        Part::Think(text) => {
+        AnswerPart::Think(text) => {
             let pieces = pieces(text).into_iter();
             pieces.for_each(|text| delta(json!({ "type": "thinking_delta", "thinking": text })));
             delta(json!({ "type": "signature_delta", "signature": SIGNATURE }));
         }
-        Part::Call(call) => {
+        AnswerPart::Call(call) => {
             let input = call.input.as_object().to_string();
             let pieces = argument_pieces(&input).into_iter();
             pieces.for_each(|text| delta(json!({ "type": "input_json_delta", "partial_json": text })));
         }
-        Part::Slow { over, text } => {
+        AnswerPart::Slow { over, text } => {
             for (word, time) in words(text, *over) {
                 let delta = json!({ "type": "text_delta", "text": word });
-                frames.named(&json!({ "type": "content_block_delta", "index": index, "delta": delta }));
-                frames.pause(time);
+                frames.push_named(&json!({ "type": "content_block_delta", "index": index, "delta": delta }));
+                frames.push_pause(time);
             }
         }
-        Part::Wait(_) | Part::Cut => {}
+        AnswerPart::Wait(_) | AnswerPart::Cut => {}
     }
 }
 
-fn message(ids: &mut Ids, model: &str, output: u32) -> Value {
+fn message(ids: &mut IdGenerator, model: &str, output: u32) -> Value {
     json!({
         "id": ids.next("msg_"), "type": "message", "role": "assistant", "model": model, "content": [],
         "stop_reason": null, "stop_sequence": null, "usage": usage(output),
@@ -153,15 +157,15 @@ fn usage(output: u32) -> Value {
     })
 }
 
-fn stop_reason(stop: Stop) -> &'static str {
+fn stop_reason(stop: StopReason) -> &'static str {
     match stop {
-        Stop::End => "end_turn",
-        Stop::Calls => "tool_use",
-        Stop::Tokens => "max_tokens",
+        StopReason::End => "end_turn",
+        StopReason::Calls => "tool_use",
+        StopReason::Tokens => "max_tokens",
     }
 }
 
-pub(super) fn error(status: u16, message: &str) -> Value {
+pub(super) fn error_body(status: u16, message: &str) -> Value {
     let kind = match status {
         400 => "invalid_request_error",
         401 => "authentication_error",

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::tools::Tools;
+use super::offered_tools::OfferedTools;
 
 /// One request. Agents send the whole conversation each time, so it also shows how far the script has been played.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     /// The messages so far, oldest first.
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<ConversationTurn>,
     /// The tools that the agent offers to the model.
-    pub(super) tools: Tools,
+    pub(super) tools: OfferedTools,
     /// Whether the request has a system prompt.
-    pub(super) instructed: bool,
+    pub(super) has_system_prompt: bool,
     /// The JSON schema of a request for structured output. Null if the request wants JSON without naming a schema.
     pub(super) schema: Option<Value>,
     /// The file to which the model must write a plan before it submits the plan (Claude Code's plan mode).
@@ -21,7 +21,7 @@ pub(super) struct Conversation {
 
 /// One message or tool result of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum ConversationTurn {
     /// Text of the user, or text that the agent adds in the user's name, such as a reminder.
     User(String),
     /// An answer of the model with this many tool calls. The script's position is derived from their sum.

@@ -3,19 +3,21 @@
 use serde_json::{Value, json};
 
 use super::{
-    conversation::{Conversation, Turn, list, text_of},
-    dialect::Ids,
-    frames::{Frame, Frames, pieces, words},
-    reply::{Answer, Part, Stop},
-    tools::Tool,
+    answer_frames::{AnswerFrame, AnswerFrames, pieces, words},
+    conversation::{Conversation, ConversationTurn, list, text_of},
+    model_api::IdGenerator,
+    model_reply::{AnswerPart, ModelAnswer, StopReason},
+    offered_tools::OfferedTool,
 };
 
-pub(super) fn read(body: &Value) -> Conversation {
-    let mut conversation =
-        Conversation { instructed: !text_of(&body["systemInstruction"]).is_empty(), ..Default::default() };
+pub(super) fn parse_request(body: &Value) -> Conversation {
+    let mut conversation = Conversation {
+        has_system_prompt: !text_of(&body["systemInstruction"]).is_empty(),
+        ..Default::default()
+    };
     for function in list(body, "tools").iter().flat_map(|tool| list(tool, "functionDeclarations")) {
         let schema = function.get("parametersJsonSchema").unwrap_or(&function["parameters"]).clone();
-        conversation.tools.add(&function["name"], Tool { schema, ..Tool::default() });
+        conversation.tools.add(&function["name"], OfferedTool { schema, ..OfferedTool::default() });
     }
     for content in list(body, "contents") {
         read_content(content, &mut conversation.turns);
@@ -27,74 +29,74 @@ pub(super) fn read(body: &Value) -> Conversation {
     conversation
 }
 
-fn read_content(content: &Value, turns: &mut Vec<Turn>) {
+fn read_content(content: &Value, turns: &mut Vec<ConversationTurn>) {
     let parts = list(content, "parts");
     if content["role"] == "model" {
         let calls = parts.iter().filter(|part| part.get("functionCall").is_some()).count();
-        turns.push(Turn::Model { calls });
+        turns.push(ConversationTurn::Model { calls });
         return;
     }
     let responses = parts.iter().filter_map(|part| part.get("functionResponse"));
-    turns.extend(responses.map(|response| Turn::Result(response["response"].to_string())));
+    turns.extend(responses.map(|response| ConversationTurn::Result(response["response"].to_string())));
     let texts: Vec<_> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
     if !texts.is_empty() {
-        turns.push(Turn::User(texts.join("\n")));
+        turns.push(ConversationTurn::User(texts.join("\n")));
     }
 }
 
-pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
+pub(super) fn response_body(answer: &ModelAnswer, ids: &mut IdGenerator, model: &str) -> Value {
     let parts = answer.parts.iter().filter_map(|part| match part {
-        Part::Text(text) | Part::Slow { text, .. } => Some(json!({ "text": text })),
-        Part::Think(text) => Some(json!({ "text": text, "thought": true })),
-        Part::Call(_) => Some(call(part, ids)),
-        Part::Wait(_) | Part::Cut => None,
+        AnswerPart::Text(text) | AnswerPart::Slow { text, .. } => Some(json!({ "text": text })),
+        AnswerPart::Think(text) => Some(json!({ "text": text, "thought": true })),
+        AnswerPart::Call(_) => Some(call(part, ids)),
+        AnswerPart::Wait(_) | AnswerPart::Cut => None,
     });
     let parts: Vec<_> = parts.collect();
     chunk(ids, model, &json!(parts), Some(answer.stop))
 }
 
-pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> {
-    let mut frames = Frames::default();
+pub(super) fn stream_frames(answer: &ModelAnswer, ids: &mut IdGenerator, model: &str) -> Vec<AnswerFrame> {
+    let mut frames = AnswerFrames::default();
     for part in &answer.parts {
         match part {
-            Part::Cut => return frames.cut(),
-            Part::Wait(time) => frames.wait(*time),
-            Part::Text(text) => {
+            AnswerPart::Cut => return frames.end_with_cut(),
+            AnswerPart::Wait(time) => frames.push_wait(*time),
+            AnswerPart::Text(text) => {
                 for text in pieces(text) {
-                    frames.data(&chunk(ids, model, &json!([{ "text": text }]), None));
+                    frames.push_data(&chunk(ids, model, &json!([{ "text": text }]), None));
                 }
             }
-            Part::Think(text) => {
+            AnswerPart::Think(text) => {
                 for text in pieces(text) {
-                    frames.data(&chunk(ids, model, &json!([{ "text": text, "thought": true }]), None));
+                    frames.push_data(&chunk(ids, model, &json!([{ "text": text, "thought": true }]), None));
                 }
             }
-            Part::Slow { over, text } => {
+            AnswerPart::Slow { over, text } => {
                 for (word, time) in words(text, *over) {
-                    frames.data(&chunk(ids, model, &json!([{ "text": word }]), None));
-                    frames.pause(time);
+                    frames.push_data(&chunk(ids, model, &json!([{ "text": word }]), None));
+                    frames.push_pause(time);
                 }
             }
-            Part::Call(_) => {
+            AnswerPart::Call(_) => {
                 let parts = json!([call(part, ids)]);
-                frames.data(&chunk(ids, model, &parts, None));
+                frames.push_data(&chunk(ids, model, &parts, None));
             }
         }
     }
-    frames.data(&chunk(ids, model, &json!([{ "text": "" }]), Some(answer.stop)));
-    frames.end()
+    frames.push_data(&chunk(ids, model, &json!([{ "text": "" }]), Some(answer.stop)));
+    frames.finish()
 }
 
-fn call(part: &Part, ids: &mut Ids) -> Value {
-    let Part::Call(call) = part else { return Value::Null };
+fn call(part: &AnswerPart, ids: &mut IdGenerator) -> Value {
+    let AnswerPart::Call(call) = part else { return Value::Null };
     json!({ "functionCall": { "id": ids.next("fc"), "name": call.name, "args": call.input.as_object() } })
 }
 
-fn chunk(ids: &mut Ids, model: &str, parts: &Value, stop: Option<Stop>) -> Value {
+fn chunk(ids: &mut IdGenerator, model: &str, parts: &Value, stop: Option<StopReason>) -> Value {
     let mut candidate = json!({ "index": 0, "content": { "role": "model", "parts": parts } });
     if let Some(stop) = stop {
         // Unlike Anthropic and Chat Completions, Gemini has no finish reason of its own for tool calls.
-        candidate["finishReason"] = json!(if stop == Stop::Tokens { "MAX_TOKENS" } else { "STOP" });
+        candidate["finishReason"] = json!(if stop == StopReason::Tokens { "MAX_TOKENS" } else { "STOP" });
     }
     json!({
         "candidates": [candidate], "modelVersion": model, "responseId": ids.next("r"),
@@ -102,7 +104,7 @@ fn chunk(ids: &mut Ids, model: &str, parts: &Value, stop: Option<Stop>) -> Value
     })
 }
 
-pub(super) fn error(status: u16, message: &str) -> Value {
+pub(super) fn error_body(status: u16, message: &str) -> Value {
     let kind = match status {
         400 => "INVALID_ARGUMENT",
         401 => "UNAUTHENTICATED",

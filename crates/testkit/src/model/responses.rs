@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use super::{
-    conversation::{Conversation, Turn, list, text_of},
-    dialect::Ids,
-    frames::{Frame, Frames, pieces, words},
-    reply::{Answer, Call, Input, Part, Stop},
-    tools::{Tool, Tools},
+    answer_frames::{AnswerFrame, AnswerFrames, pieces, words},
+    conversation::{Conversation, ConversationTurn, list, text_of},
+    model_api::IdGenerator,
+    model_reply::{AnswerPart, ModelAnswer, ModelToolCall, StopReason, ToolArguments},
+    offered_tools::{OfferedTool, OfferedTools},
 };
 
-pub(super) fn read(body: &Value) -> Conversation {
+pub(super) fn parse_request(body: &Value) -> Conversation {
     let mut conversation =
-        Conversation { instructed: !text_of(&body["instructions"]).is_empty(), ..Default::default() };
+        Conversation { has_system_prompt: !text_of(&body["instructions"]).is_empty(), ..Default::default() };
     for tool in list(body, "tools") {
         read_tool(tool, &mut conversation.tools);
     }
     if let Some(text) = body["input"].as_str() {
-        conversation.turns.push(Turn::User(text.into()));
+        conversation.turns.push(ConversationTurn::User(text.into()));
     }
     for item in list(body, "input") {
         read_item(item, &mut conversation);
@@ -28,8 +28,8 @@ pub(super) fn read(body: &Value) -> Conversation {
     conversation
 }
 
-fn read_tool(tool: &Value, tools: &mut Tools) {
-    let one = |tool: &Value, namespace: Option<&Value>| Tool {
+fn read_tool(tool: &Value, tools: &mut OfferedTools) {
+    let one = |tool: &Value, namespace: Option<&Value>| OfferedTool {
         schema: tool["parameters"].clone(),
         namespace: namespace.and_then(Value::as_str).map(str::to_owned),
         freeform: tool["type"] == "custom",
@@ -50,19 +50,21 @@ fn read_item(item: &Value, conversation: &mut Conversation) {
     // model turns. Only the sum of their calls matters.
     let turns = &mut conversation.turns;
     match (item["type"].as_str().unwrap_or("message"), item["role"].as_str()) {
-        ("message", Some("assistant")) => turns.push(Turn::Model { calls: 0 }),
-        ("message", Some("user")) => turns.push(Turn::User(text_of(&item["content"]))),
+        ("message", Some("assistant")) => turns.push(ConversationTurn::Model { calls: 0 }),
+        ("message", Some("user")) => turns.push(ConversationTurn::User(text_of(&item["content"]))),
         // With its newest models Codex sends its tools as an input item instead of in `tools`.
         ("additional_tools", _) => {
             list(item, "tools").iter().for_each(|tool| read_tool(tool, &mut conversation.tools));
         }
-        (kind, _) if kind.ends_with("_call") => turns.push(Turn::Model { calls: 1 }),
-        (kind, _) if kind.ends_with("_output") => turns.push(Turn::Result(text_of(&item["output"]))),
+        (kind, _) if kind.ends_with("_call") => turns.push(ConversationTurn::Model { calls: 1 }),
+        (kind, _) if kind.ends_with("_output") => {
+            turns.push(ConversationTurn::Result(text_of(&item["output"])))
+        }
         _ => {}
     }
 }
 
-pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
+pub(super) fn response_body(answer: &ModelAnswer, ids: &mut IdGenerator, model: &str) -> Value {
     let mut response = response(ids, model);
     let output: Vec<_> = answer.parts.iter().filter_map(|part| item(part, ids)).collect();
     complete(&mut response, answer.stop, &output);
@@ -71,106 +73,106 @@ pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
 
 /// Each part becomes one output item. The API announces it empty (`output_item.added`), sends its content as deltas,
 /// and repeats it whole (`output_item.done`); the closing event repeats all items.
-pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> {
-    let mut events = Events::default();
+pub(super) fn stream_frames(answer: &ModelAnswer, ids: &mut IdGenerator, model: &str) -> Vec<AnswerFrame> {
+    let mut events = ResponseEvents::default();
     let mut response = response(ids, model);
-    events.say("response.created", json!({ "response": response }));
+    events.push("response.created", json!({ "response": response }));
     let mut output = Vec::new();
     for part in &answer.parts {
         match part {
-            Part::Cut => return events.frames.cut(),
-            Part::Wait(time) => {
-                events.frames.wait(*time);
+            AnswerPart::Cut => return events.frames.end_with_cut(),
+            AnswerPart::Wait(time) => {
+                events.frames.push_wait(*time);
                 continue;
             }
             _ => {}
         }
         let Some(item) = item(part, ids) else { continue };
         let index = output.len();
-        events.say("response.output_item.added", json!({ "output_index": index, "item": opened(&item) }));
+        events.push("response.output_item.added", json!({ "output_index": index, "item": opened(&item) }));
         match part {
-            Part::Call(call) => events.call(call, index, &item),
-            Part::Think(text) => events.think(text, index, &item),
+            AnswerPart::Call(call) => events.call(call, index, &item),
+            AnswerPart::Think(text) => events.think(text, index, &item),
             part => events.text(part, index, &item),
         }
-        events.say("response.output_item.done", json!({ "output_index": index, "item": item }));
+        events.push("response.output_item.done", json!({ "output_index": index, "item": item }));
         output.push(item);
     }
     complete(&mut response, answer.stop, &output);
-    let end = if answer.stop == Stop::Tokens { "response.incomplete" } else { "response.completed" };
-    events.say(end, json!({ "response": response }));
-    events.frames.end()
+    let end = if answer.stop == StopReason::Tokens { "response.incomplete" } else { "response.completed" };
+    events.push(end, json!({ "response": response }));
+    events.frames.finish()
 }
 
 /// Adds events to the stream. The API numbers them from 0, without gaps.
 #[derive(Default)]
-struct Events {
-    frames: Frames,
-    said: u64,
+struct ResponseEvents {
+    frames: AnswerFrames,
+    sequence_number: u64,
 }
 
-impl Events {
-    fn say(&mut self, kind: &str, mut event: Value) {
+impl ResponseEvents {
+    fn push(&mut self, kind: &str, mut event: Value) {
         event["type"] = json!(kind);
-        event["sequence_number"] = json!(self.said);
-        self.said += 1;
-        self.frames.named(&event);
+        event["sequence_number"] = json!(self.sequence_number);
+        self.sequence_number += 1;
+        self.frames.push_named(&event);
     }
 
-    fn text(&mut self, part: &Part, index: usize, item: &Value) {
+    fn text(&mut self, part: &AnswerPart, index: usize, item: &Value) {
         let whole = &item["content"][0];
         let place = |key: &str, value: Value| json!({ "output_index": index, "item_id": item["id"], "content_index": 0, key: value });
         let mut empty = whole.clone();
         empty["text"] = json!("");
-        self.say("response.content_part.added", place("part", empty));
+        self.push("response.content_part.added", place("part", empty));
         match part {
-            Part::Slow { over, text } => {
+            AnswerPart::Slow { over, text } => {
                 for (word, time) in words(text, *over) {
-                    self.say("response.output_text.delta", place("delta", json!(word)));
-                    self.frames.pause(time);
+                    self.push("response.output_text.delta", place("delta", json!(word)));
+                    self.frames.push_pause(time);
                 }
             }
             _ => {
                 for piece in pieces(whole["text"].as_str().unwrap_or_default()) {
-                    self.say("response.output_text.delta", place("delta", json!(piece)));
+                    self.push("response.output_text.delta", place("delta", json!(piece)));
                 }
             }
         }
-        self.say("response.output_text.done", place("text", whole["text"].clone()));
-        self.say("response.content_part.done", place("part", whole.clone()));
+        self.push("response.output_text.done", place("text", whole["text"].clone()));
+        self.push("response.content_part.done", place("part", whole.clone()));
     }
 
     fn think(&mut self, text: &str, index: usize, item: &Value) {
         let place = |key: &str, value: Value| json!({ "output_index": index, "item_id": item["id"], "summary_index": 0, key: value });
         let part = |text: &str| json!({ "type": "summary_text", "text": text });
-        self.say("response.reasoning_summary_part.added", place("part", part("")));
+        self.push("response.reasoning_summary_part.added", place("part", part("")));
         for piece in pieces(text) {
-            self.say("response.reasoning_summary_text.delta", place("delta", json!(piece)));
+            self.push("response.reasoning_summary_text.delta", place("delta", json!(piece)));
         }
-        self.say("response.reasoning_summary_text.done", place("text", json!(text)));
-        self.say("response.reasoning_summary_part.done", place("part", part(text)));
+        self.push("response.reasoning_summary_text.done", place("text", json!(text)));
+        self.push("response.reasoning_summary_part.done", place("part", part(text)));
     }
 
-    fn call(&mut self, call: &Call, index: usize, item: &Value) {
+    fn call(&mut self, call: &ModelToolCall, index: usize, item: &Value) {
         let (kind, key) = match call.input {
-            Input::Text(_) => ("custom_tool_call_input", "input"),
-            Input::Json(_) => ("function_call_arguments", "arguments"),
+            ToolArguments::Text(_) => ("custom_tool_call_input", "input"),
+            ToolArguments::Json(_) => ("function_call_arguments", "arguments"),
         };
         let place =
             |key: &str| json!({ "output_index": index, "item_id": item["id"], key: call.input.as_text() });
-        self.say(&format!("response.{kind}.delta"), place("delta"));
-        self.say(&format!("response.{kind}.done"), place(key));
+        self.push(&format!("response.{kind}.delta"), place("delta"));
+        self.push(&format!("response.{kind}.done"), place(key));
     }
 }
 
-fn response(ids: &mut Ids, model: &str) -> Value {
+fn response(ids: &mut IdGenerator, model: &str) -> Value {
     let id = ids.next("resp_");
     json!({ "id": id, "object": "response", "created_at": 0, "model": model, "status": "in_progress", "output": [] })
 }
 
-fn complete(response: &mut Value, stop: Stop, output: &[Value]) {
+fn complete(response: &mut Value, stop: StopReason, output: &[Value]) {
     response["status"] = json!("completed");
-    if stop == Stop::Tokens {
+    if stop == StopReason::Tokens {
         response["status"] = json!("incomplete");
         response["incomplete_details"] = json!({ "reason": "max_output_tokens" });
     }
@@ -182,23 +184,23 @@ fn complete(response: &mut Value, stop: Stop, output: &[Value]) {
 }
 
 /// The finished output item of a part; `None` for a pause or a broken connection.
-fn item(part: &Part, ids: &mut Ids) -> Option<Value> {
+fn item(part: &AnswerPart, ids: &mut IdGenerator) -> Option<Value> {
     let id = ids.next("item_");
     match part {
-        Part::Text(text) | Part::Slow { text, .. } => {
+        AnswerPart::Text(text) | AnswerPart::Slow { text, .. } => {
             let content = json!([{ "type": "output_text", "text": text, "annotations": [] }]);
             Some(
                 json!({ "id": id, "type": "message", "role": "assistant", "status": "completed", "content": content }),
             )
         }
-        Part::Think(text) => {
+        AnswerPart::Think(text) => {
             let summary = json!([{ "type": "summary_text", "text": text }]);
             Some(json!({ "id": id, "type": "reasoning", "summary": summary, "encrypted_content": null }))
         }
-        Part::Call(call) => {
+        AnswerPart::Call(call) => {
             let (kind, key) = match call.input {
-                Input::Text(_) => ("custom_tool_call", "input"),
-                Input::Json(_) => ("function_call", "arguments"),
+                ToolArguments::Text(_) => ("custom_tool_call", "input"),
+                ToolArguments::Json(_) => ("function_call", "arguments"),
             };
             let mut item = json!({
                 "id": id, "type": kind, "call_id": ids.next("call_"), "name": call.name, "status": "completed",
@@ -209,7 +211,7 @@ fn item(part: &Part, ids: &mut Ids) -> Option<Value> {
             }
             Some(item)
         }
-        Part::Wait(_) | Part::Cut => None,
+        AnswerPart::Wait(_) | AnswerPart::Cut => None,
     }
 }
 

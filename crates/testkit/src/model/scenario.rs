@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::script::{self, Step};
+use super::script::{self, ScriptStep};
 
 /// Chooses a script by the text of the prompt. A prompt that contains a script overrides the scenario.
 ///
@@ -17,12 +17,12 @@ use super::script::{self, Step};
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     #[serde(default, rename = "answer")]
-    answers: Vec<Answer>,
+    answers: Vec<ScenarioAnswer>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct ScenarioAnswer {
     #[serde(default)]
     when: String,
     script: String,
@@ -44,7 +44,7 @@ impl Scenario {
     /// Plays `script` for prompts that contain `when`. If several match, the one added first wins.
     #[must_use]
     pub fn on(mut self, when: &str, script: &str) -> Self {
-        self.answers.push(Answer { when: when.into(), script: script.into() });
+        self.answers.push(ScenarioAnswer { when: when.into(), script: script.into() });
         self
     }
 
@@ -61,7 +61,7 @@ impl Scenario {
     }
 
     /// The steps for a prompt: those in the prompt, or else those of the first matching answer.
-    pub(super) fn steps(&self, prompt: &str) -> Vec<Step> {
+    pub(super) fn steps(&self, prompt: &str) -> Vec<ScriptStep> {
         let own = script::parse(prompt);
         if !own.is_empty() {
             return own;
@@ -79,14 +79,14 @@ mod tests {
     fn the_first_answer_that_fits_is_played_and_a_script_in_the_prompt_wins() {
         let file = "[[answer]]\nwhen = \"bug\"\nscript = \"say:fixed\"\n[[answer]]\nscript = \"say:what?\"\n";
         let scenario = Scenario::parse(file).unwrap();
-        assert_eq!(scenario.steps("the bug"), [Step::Say("fixed".into())]);
-        assert_eq!(scenario.steps("hello"), [Step::Say("what?".into())]);
-        assert_eq!(scenario.steps("say:own, of the bug"), [Step::Say("own, of the bug".into())]);
+        assert_eq!(scenario.steps("the bug"), [ScriptStep::Say("fixed".into())]);
+        assert_eq!(scenario.steps("hello"), [ScriptStep::Say("what?".into())]);
+        assert_eq!(scenario.steps("say:own, of the bug"), [ScriptStep::Say("own, of the bug".into())]);
         assert_eq!(Scenario::default().steps("hello"), []);
     }
 
     #[test]
-    fn a_wrong_file_says_what_is_wrong() {
+    fn the_error_names_the_fault_of_an_invalid_file() {
         let error = |text: &str| Scenario::parse(text).unwrap_err().to_string();
         assert!(error("[[answer]]\nscript = \"nothing\"").contains("holds no step"));
         assert!(error("[[anwser]]\nscript = \"say:x\"").contains("anwser"));

@@ -7,7 +7,7 @@ pub const HANG: Duration = Duration::from_secs(600);
 
 /// One step of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum ScriptStep {
     /// Answers with this text.
     Say(String),
     /// Sends this text as reasoning.
@@ -75,7 +75,7 @@ pub enum Step {
     Max(String),
 }
 
-impl Step {
+impl ScriptStep {
     /// Whether the step calls a tool, after which the agent sends a new request with the result.
     pub fn is_call(&self) -> bool {
         matches!(
@@ -91,7 +91,7 @@ impl Step {
 }
 
 /// Parses the steps in `text` and skips all other text, including steps with invalid arguments.
-pub fn parse(text: &str) -> Vec<Step> {
+pub fn parse(text: &str) -> Vec<ScriptStep> {
     let text = without_reminders(text);
     text.lines().flat_map(|line| line.split(" ;; ")).filter_map(step).collect()
 }
@@ -109,38 +109,38 @@ fn without_reminders(text: &str) -> String {
     kept + rest
 }
 
-fn step(segment: &str) -> Option<Step> {
+fn step(segment: &str) -> Option<ScriptStep> {
     let (word, rest) = unwrapped(segment).split_once(':')?;
     let rest = rest.trim();
     let text = || rest.to_owned();
     Some(match word {
-        "say" => Step::Say(text()),
-        "think" => Step::Think(text()),
-        "max" => Step::Max(text()),
-        "plan" => Step::Plan(text()),
+        "say" => ScriptStep::Say(text()),
+        "think" => ScriptStep::Think(text()),
+        "max" => ScriptStep::Max(text()),
+        "plan" => ScriptStep::Plan(text()),
         "slow" => {
             let (over, words) = split_word(rest);
-            Step::Slow { over: seconds(over)?, text: words.to_owned() }
+            ScriptStep::Slow { over: seconds(over)?, text: words.to_owned() }
         }
-        "wait" => Step::Wait(seconds(rest)?),
-        "hang" if rest.is_empty() => Step::Wait(HANG),
-        "hang" => Step::Wait(seconds(rest)?),
+        "wait" => ScriptStep::Wait(seconds(rest)?),
+        "hang" if rest.is_empty() => ScriptStep::Wait(HANG),
+        "hang" => ScriptStep::Wait(seconds(rest)?),
         "tool" | "tool+" => tool(rest, word == "tool+")?,
         "edit" => {
             let (path, text) = split_word(rest);
-            Step::Edit { path: not_empty(path)?, text: text.to_owned() }
+            ScriptStep::Edit { path: not_empty(path)?, text: text.to_owned() }
         }
         "ask" => {
             let mut words = items(rest).into_iter();
-            Step::Ask { question: words.next()?, options: words.collect() }
+            ScriptStep::Ask { question: words.next()?, options: words.collect() }
         }
-        "todo" => Step::Todo(items(rest)),
+        "todo" => ScriptStep::Todo(items(rest)),
         "err" | "err1" => {
             let (status, message) = split_word(rest);
             let status = status.parse().ok().filter(|status| (400..600).contains(status))?;
-            Step::Fail { status, message: message.to_owned(), once: word == "err1" }
+            ScriptStep::Fail { status, message: message.to_owned(), once: word == "err1" }
         }
-        "cut" | "cut1" => Step::Cut { once: word == "cut1" },
+        "cut" | "cut1" => ScriptStep::Cut { once: word == "cut1" },
         _ => return None,
     })
 }
@@ -169,13 +169,13 @@ fn unwrapped(segment: &str) -> &str {
     text
 }
 
-fn tool(rest: &str, join: bool) -> Option<Step> {
+fn tool(rest: &str, join: bool) -> Option<ScriptStep> {
     let (name, input) = split_word(rest);
     let input = input.to_owned();
     Some(match name {
-        "bash" => Step::Bash { command: input, escalate: false, join },
-        "bash!" => Step::Bash { command: input, escalate: true, join },
-        _ => Step::Tool { name: not_empty(name)?, input, join },
+        "bash" => ScriptStep::Bash { command: input, escalate: false, join },
+        "bash!" => ScriptStep::Bash { command: input, escalate: true, join },
+        _ => ScriptStep::Tool { name: not_empty(name)?, input, join },
     })
 }
 
@@ -196,7 +196,7 @@ fn items(text: &str) -> Vec<String> {
 }
 
 /// Formats the step as it is written in a script; the inverse of [`parse`].
-impl fmt::Display for Step {
+impl fmt::Display for ScriptStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plus = |join: &bool| if *join { "+" } else { "" };
         let once = |once: &bool| if *once { "1" } else { "" };

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::*;
 
-async fn post(model: &Model, path: &str, body: &Value) -> Response {
+async fn post(model: &ScriptedModel, path: &str, body: &Value) -> Response {
     reqwest::Client::new().post(model.url() + path).json(body).send().await.unwrap()
 }
 
 /// Posts a request and returns the data of all events in the response.
-async fn stream(model: &Model, path: &str, body: &Value) -> Vec<Value> {
+async fn stream(model: &ScriptedModel, path: &str, body: &Value) -> Vec<Value> {
     let response = post(model, path, body).await;
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let text = response.text().await.unwrap();
@@ -39,7 +39,7 @@ mod anthropic {
 
     #[tokio::test]
     async fn an_answer_is_streamed_block_by_block() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let prompt = json!([{ "role": "user", "content": [{ "type": "text", "text": SCRIPT }] }]);
         let events = stream(&model, PATH, &body(&prompt, true)).await;
         assert_eq!(
@@ -62,8 +62,8 @@ mod anthropic {
     }
 
     #[tokio::test]
-    async fn what_the_agent_says_of_a_tool_is_said_back() {
-        let model = Model::start().await;
+    async fn the_result_of_a_tool_call_is_repeated() {
+        let model = ScriptedModel::start().await;
         let conversation = json!([
             { "role": "user", "content": SCRIPT },
             { "role": "assistant", "content": [{ "type": "tool_use", "id": "t", "name": "Bash", "input": {} }] },
@@ -79,7 +79,7 @@ mod anthropic {
 
     #[tokio::test]
     async fn a_plan_goes_to_the_file_that_the_agent_names() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let mut body = body(
             &json!([{ "role": "user", "content": [{ "type": "text", "text": "plan:do it" },
                 { "type": "text", "text": "<system-reminder>You should create your plan at /h/plans/a-b.md using Write" }] }]),
@@ -93,7 +93,7 @@ mod anthropic {
 
     #[tokio::test]
     async fn tokens_are_counted_and_errors_have_their_shape() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let count: Value = post(&model, "/v1/messages/count_tokens", &json!({})).await.json().await.unwrap();
         assert_eq!(count["input_tokens"], 1000);
         let prompt = json!([{ "role": "user", "content": "err:529 too much" }]);
@@ -106,7 +106,7 @@ mod anthropic {
 
     #[tokio::test]
     async fn structured_output_fits_its_schema() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let mut body = body(&json!([{ "role": "user", "content": "tool:bash x" }]), false);
         let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
         body["output_config"] = json!({ "format": { "type": "json_schema", "schema": schema } });
@@ -136,7 +136,7 @@ mod responses {
 
     #[tokio::test]
     async fn an_answer_is_streamed_item_by_item() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let events = stream(&model, PATH, &body(SCRIPT, &plain())).await;
         let numbers: Vec<_> = events.iter().map(|event| event["sequence_number"].as_u64().unwrap()).collect();
         assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
@@ -160,7 +160,7 @@ mod responses {
 
     #[tokio::test]
     async fn tools_that_take_text_get_text_and_groups_are_named() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let events = stream(&model, PATH, &body("edit:/a b", &plain())).await;
         assert!(types(&events).contains(&"response.custom_tool_call_input.done"));
         let call = &events.last().unwrap()["response"]["output"][0];
@@ -172,7 +172,7 @@ mod responses {
 
     #[tokio::test]
     async fn results_tokens_and_reviews_are_understood() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let mut body = body("tool:bash x", &plain());
         let input = body["input"].as_array_mut().unwrap();
         input.push(
@@ -195,7 +195,7 @@ mod responses {
 
     #[tokio::test]
     async fn tools_may_come_as_an_item_of_the_input() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let mut body = body("tool:bash x", &Value::Null);
         let item = json!({ "type": "additional_tools", "tools": [{ "type": "custom", "name": "exec" }] });
         body["input"].as_array_mut().unwrap().insert(0, item);
@@ -218,7 +218,7 @@ mod chat {
 
     #[tokio::test]
     async fn an_answer_is_streamed_delta_by_delta() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let events = stream(&model, PATH, &body(SCRIPT, true)).await;
         let delta = |key: &str| -> String {
             events.iter().filter_map(|event| event["choices"][0]["delta"][key].as_str()).collect()
@@ -234,7 +234,7 @@ mod chat {
 
     #[tokio::test]
     async fn an_answer_comes_in_one_piece_too() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let answer: Value = post(&model, PATH, &body(SCRIPT, false)).await.json().await.unwrap();
         let choice = &answer["choices"][0];
         assert_eq!(choice["message"]["content"], "Hello, you.");
@@ -247,8 +247,8 @@ mod chat {
     }
 
     #[tokio::test]
-    async fn a_result_is_said_back_and_an_error_has_its_shape() {
-        let model = Model::start().await;
+    async fn a_result_is_repeated_and_an_error_has_its_shape() {
+        let model = ScriptedModel::start().await;
         let mut body = body("tool:bash x", false);
         let messages = body["messages"].as_array_mut().unwrap();
         messages.push(json!({ "role": "assistant", "tool_calls": [{ "id": "c" }] }));
@@ -281,12 +281,12 @@ mod gemini {
 
     #[tokio::test]
     async fn an_answer_is_streamed_part_by_part() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let events = stream(&model, STREAM, &body(SCRIPT)).await;
         let all: Vec<_> = events.iter().flat_map(parts).collect();
         let text = |thought: bool| -> String {
-            let said = all.iter().filter(|part| (part["thought"] == true) == thought);
-            said.filter_map(|part| part["text"].as_str()).collect()
+            let parts = all.iter().filter(|part| (part["thought"] == true) == thought);
+            parts.filter_map(|part| part["text"].as_str()).collect()
         };
         assert_eq!((text(true).as_str(), text(false).as_str()), ("hm", "Hello, you."));
         let call = all.iter().find_map(|part| part.get("functionCall")).unwrap();
@@ -300,7 +300,7 @@ mod gemini {
 
     #[tokio::test]
     async fn answers_results_counts_and_errors_come_in_one_piece() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         let mut body = body("tool:bash x");
         let answer: Value = post(&model, WHOLE, &body).await.json().await.unwrap();
         assert_eq!(parts(&answer)[0]["functionCall"]["name"], "run_shell_command");
@@ -344,7 +344,7 @@ mod any {
 
     #[tokio::test]
     async fn a_cut_breaks_the_answer_in_every_api() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         for path in PATHS {
             let mut response = post(&model, path, &body("say:half an answer ;; cut:")).await;
             assert_eq!(response.status(), 200, "{path}");
@@ -366,7 +366,7 @@ mod any {
 
     #[tokio::test]
     async fn slow_words_take_their_time_and_a_hanging_answer_is_open() {
-        let model = Model::start().await;
+        let model = ScriptedModel::start().await;
         for path in PATHS {
             let start = Instant::now();
             let mut response = post(&model, path, &body("slow:0.2 one two ;; say:x")).await;
@@ -379,8 +379,8 @@ mod any {
     }
 
     #[tokio::test]
-    async fn requests_are_seen_without_their_keys() {
-        let model = ModelOptions::default().key("sk-secret").start().await.unwrap();
+    async fn requests_are_logged_without_their_keys() {
+        let model = ScriptedModelOptions::default().key("sk-secret").start().await.unwrap();
         for path in PATHS {
             assert_eq!(post(&model, path, &body("say:x")).await.status(), 401, "{path}");
         }
@@ -395,18 +395,18 @@ mod any {
         }
         let queried = post(&model, &format!("{}?alt=sse&key=sk-secret", PATHS[3]), &body("say:x")).await;
         assert_eq!(queried.status(), 200);
-        let seen = model.requests();
-        assert_eq!(seen.len(), 8);
-        assert_eq!((seen[0].dialect, seen[0].status), (Some(Dialect::Anthropic), 401));
-        assert_eq!((seen[7].dialect, seen[7].path.as_str()), (Some(Dialect::Gemini), PATHS[3]));
-        assert_eq!(seen[7].body, body("say:x"));
-        assert!(!format!("{model:?} {seen:?}").contains("sk-secret"));
+        let requests = model.requests();
+        assert_eq!(requests.len(), 8);
+        assert_eq!((requests[0].api, requests[0].status), (Some(ModelApi::Anthropic), 401));
+        assert_eq!((requests[7].api, requests[7].path.as_str()), (Some(ModelApi::Gemini), PATHS[3]));
+        assert_eq!(requests[7].body, body("say:x"));
+        assert!(!format!("{model:?} {requests:?}").contains("sk-secret"));
     }
 
     #[tokio::test]
     async fn a_scenario_answers_prompts_that_are_no_scripts() {
         let scenario = Scenario::default().on("bug", "say:It is fixed.");
-        let model = ModelOptions::default().scenario(scenario).start().await.unwrap();
+        let model = ScriptedModelOptions::default().scenario(scenario).start().await.unwrap();
         let mut body = body("find the bug");
         body["stream"] = json!(false);
         let answer: Value = post(&model, "/v1/messages", &body).await.json().await.unwrap();
@@ -414,8 +414,8 @@ mod any {
     }
 
     #[tokio::test]
-    async fn what_is_no_api_is_refused() {
-        let model = Model::start().await;
+    async fn requests_outside_the_model_apis_are_answered_or_rejected() {
+        let model = ScriptedModel::start().await;
         assert_eq!(post(&model, "/v1/nothing", &json!({})).await.status(), 404);
         let models = reqwest::get(model.url() + "/v1/models").await.unwrap();
         assert_eq!(models.json::<Value>().await.unwrap()["data"][0]["id"], "scripted-1");

@@ -34,13 +34,13 @@ struct MachineInfo {
 
 impl BenchReport {
     /// The median of a figure.
-    pub(crate) fn median(&self, key: &str, subject: &str) -> Option<f64> {
-        self.figures.get(key)?.get(subject)?.median
+    pub(crate) fn median(&self, key: &str, system: &str) -> Option<f64> {
+        self.figures.get(key)?.get(system)?.median
     }
 
     /// A remark about a figure.
-    pub(crate) fn note(&self, key: &str, subject: &str) -> Option<&str> {
-        Some(self.notes.get(key)?.get(subject)?.as_str())
+    pub(crate) fn note(&self, key: &str, system: &str) -> Option<&str> {
+        Some(self.notes.get(key)?.get(system)?.as_str())
     }
 
     /// One sentence per measure that failed.

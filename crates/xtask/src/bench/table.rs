@@ -109,9 +109,9 @@ impl BenchRow {
         Some(report.median(self.key, "ours")? / base)
     }
 
-    fn cell(&self, report: &BenchReport, subject: &str) -> String {
-        let figure = report.median(self.key, subject).map(|median| self.with_unit(median));
-        let note = report.note(self.key, subject).map(str::to_owned);
+    fn cell(&self, report: &BenchReport, system: &str) -> String {
+        let figure = report.median(self.key, system).map(|median| self.with_unit(median));
+        let note = report.note(self.key, system).map(str::to_owned);
         match (figure, note) {
             (Some(figure), Some(note)) => format!("{figure} ({note})"),
             (figure, note) => figure.or(note).unwrap_or_default(),

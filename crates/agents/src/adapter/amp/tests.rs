@@ -1,22 +1,17 @@
 //! Recorded runs of Amp.
 
 use proptest::prelude::*;
-use protocol::{
-    Transcript,
-    sessions::{AgentError, PermissionMode},
-};
+use protocol::{Transcript, sessions::PermissionMode};
 use serde_json::{Value, json};
 
 use super::{Options, adapt};
 use crate::adapter::{
     Adapted, Heard, Out,
-    replay::{self, options},
+    replay::{self, options_with, unsupported_feature},
 };
 
 fn with(change: impl FnOnce(&mut Options)) -> Adapted {
-    let mut options = options();
-    change(&mut options);
-    adapt(&options).unwrap()
+    adapt(&options_with(change)).unwrap()
 }
 
 fn check(case: &str) -> Transcript {
@@ -24,12 +19,7 @@ fn check(case: &str) -> Transcript {
 }
 
 fn unsupported(change: impl FnOnce(&mut Options)) -> String {
-    let mut options = options();
-    change(&mut options);
-    match adapt(&options).map(|_| ()) {
-        Err(AgentError::Unsupported { feature, .. }) => feature,
-        other => panic!("it is supported: {other:?}"),
-    }
+    unsupported_feature(adapt(&options_with(change)))
 }
 
 /// sessions-11: "Conversion both ways … tested with recorded fixtures".

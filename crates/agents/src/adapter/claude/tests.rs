@@ -4,24 +4,17 @@ use std::path::Path;
 
 use process::{FramedLine, LineFramer};
 use proptest::prelude::*;
-use protocol::{
-    Event, Transcript,
-    config::McpServer,
-    sessions::{AgentError, PermissionMode},
-    wait::PermissionAnswer,
-};
+use protocol::{Event, Transcript, config::McpServer, sessions::PermissionMode, wait::PermissionAnswer};
 use serde_json::{Value, json};
 
 use super::{Options, adapt};
 use crate::adapter::{
     Adapted, Fact, Heard, Order, Out, Reply,
-    replay::{self, options},
+    replay::{self, options_with, unsupported_feature},
 };
 
 fn with(change: impl FnOnce(&mut Options)) -> Adapted {
-    let mut options = options();
-    change(&mut options);
-    adapt(&options).unwrap()
+    adapt(&options_with(change)).unwrap()
 }
 
 fn check(case: &str) -> Transcript {
@@ -29,12 +22,7 @@ fn check(case: &str) -> Transcript {
 }
 
 fn unsupported(change: impl FnOnce(&mut Options)) -> String {
-    let mut options = options();
-    change(&mut options);
-    match adapt(&options).map(|_| ()) {
-        Err(AgentError::Unsupported { feature, .. }) => feature,
-        other => panic!("it is supported: {other:?}"),
-    }
+    unsupported_feature(adapt(&options_with(change)))
 }
 
 /// sessions-11: "Conversion both ways … tested with recorded fixtures".

@@ -17,9 +17,7 @@ use super::adapt;
 use crate::adapter::{Adapter, Heard, Options, Out, replay};
 
 fn check(case: &str, change: impl FnOnce(&mut Options)) -> Transcript {
-    let mut options = replay::options();
-    change(&mut options);
-    replay::check("codex", case, adapt(&options).unwrap())
+    replay::check("codex", case, adapt(&replay::options_with(change)).unwrap())
 }
 
 fn as_it_is(_: &mut Options) {}

@@ -10,7 +10,10 @@ use protocol::{
 use serde_json::Value;
 
 use super::{
-    super::{Fact, Heard, Options, Out, Transport, replay},
+    super::{
+        Fact, Heard, Options, Out, Transport,
+        replay::{self, options_with},
+    },
     adapt,
     policy::{Decision, Policy},
 };
@@ -19,14 +22,8 @@ fn check(case: &str, options: &Options) -> Transcript {
     replay::check("opencode", case, adapt(options).unwrap())
 }
 
-fn with(change: impl FnOnce(&mut Options)) -> Options {
-    let mut options = replay::options();
-    change(&mut options);
-    options
-}
-
 fn planning() -> Options {
-    with(|options| options.permission_mode = PermissionMode::Plan)
+    options_with(|options| options.permission_mode = PermissionMode::Plan)
 }
 
 /// Everything that is said in texts, in order.
@@ -138,7 +135,7 @@ fn a_plan_is_rejected_with_words_that_the_agent_is_told() {
 /// sessions-2: `bypass` = no checks: not those of a subagent either.
 #[test]
 fn nothing_is_asked_where_all_is_allowed() {
-    check("bypass", &with(|options| options.permission_mode = PermissionMode::Bypass));
+    check("bypass", &options_with(|options| options.permission_mode = PermissionMode::Bypass));
 }
 
 /// sessions-9: what a subagent does is the inside of the call that started it, and it asks like any other.
@@ -193,19 +190,19 @@ fn failures_of_the_model_are_told_by_their_kind() {
 /// sessions-7: a model that does not exist; said twice by the server and once by us.
 #[test]
 fn a_model_that_is_not_there_fails_the_turn() {
-    check("wrong-model", &with(|options| options.model = Some("scripted/nope".into())));
+    check("wrong-model", &options_with(|options| options.model = Some("scripted/nope".into())));
 }
 
 /// sessions-7: agent unsupported feature.
 #[test]
 fn a_mode_that_is_not_there_is_not_supported() {
-    check("wrong-mode", &with(|options| options.agent_mode = "nope".into()));
+    check("wrong-mode", &options_with(|options| options.agent_mode = "nope".into()));
 }
 
 /// sessions-16: model/variant/mode selection.
 #[test]
 fn model_variant_and_mode_are_said_with_every_prompt() {
-    let options = with(|options| {
+    let options = options_with(|options| {
         options.model = Some("scripted/scripted-2".into());
         options.variant = Some("high".into());
         options.agent_mode = "plan".into();
@@ -217,13 +214,13 @@ fn model_variant_and_mode_are_said_with_every_prompt() {
 #[test]
 fn a_session_goes_on_in_another_process() {
     let id = "ses_e1d5ec5c2ffeqwR2BnT6K6HEF8";
-    check("resume", &with(|options| options.resume = Some(id.into())));
+    check("resume", &options_with(|options| options.resume = Some(id.into())));
 }
 
 /// sessions-15: one that cannot be found is begun anew, and that is told.
 #[test]
 fn a_session_that_is_gone_is_begun_anew() {
-    check("resume-missing", &with(|options| options.resume = Some("ses_nothere".into())));
+    check("resume-missing", &options_with(|options| options.resume = Some("ses_nothere".into())));
 }
 
 /// sessions-16: MCP tool call; one that cannot be started is told.
@@ -231,7 +228,7 @@ fn a_session_that_is_gone_is_begun_anew() {
 fn the_tools_of_an_mcp_server_are_used() {
     let local =
         |command: &str| serde_json::from_value(serde_json::json!({ "type": "local", "command": command }));
-    let options = with(|options| {
+    let options = options_with(|options| {
         options.mcp = [("every thing", "node"), ("broken", "/nonexistent")]
             .map(|(name, command)| (name.to_owned(), local(command).unwrap()))
             .into();
@@ -250,7 +247,7 @@ fn what_is_not_understood_is_kept() {
 /// sessions-1: what the server is started with: no secret in its arguments, MCP servers and skills in its environment.
 #[test]
 fn the_server_is_started_with_the_mcp_servers_and_skills_of_the_session() {
-    let options = with(|options| {
+    let options = options_with(|options| {
         let remote = serde_json::json!({
             "type": "remote", "url": "https://mcp.test", "headers": { "Authorization": "hush" },
             "oauth": { "clientId": "me" }, "timeoutMs": 5000,
@@ -269,7 +266,9 @@ fn the_server_is_started_with_the_mcp_servers_and_skills_of_the_session() {
 
 #[test]
 fn a_model_without_its_provider_is_not_supported() {
-    let Err(error) = adapt(&with(|options| options.model = Some("scripted-1".into()))) else { panic!() };
+    let Err(error) = adapt(&options_with(|options| options.model = Some("scripted-1".into()))) else {
+        panic!()
+    };
     insta::assert_debug_snapshot!(error, @r#"
     Unsupported {
         feature: "model",

@@ -1,6 +1,6 @@
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, within};
 
 use super::*;
 use crate::secs;
@@ -8,7 +8,7 @@ use crate::secs;
 /// acp-22: removed surfaces stay absent, and their methods are forwarded like any other.
 #[tokio::test]
 async fn removed_surfaces_are_absent() {
-    let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     for path in ["/v1/rpc", "/opencode", "/opencode/session", "/v1/acp/a/b"] {
         for method in [Method::GET, Method::POST, Method::DELETE] {
             let response = daemon.request(method, path).json(&request(1, "initialize")).send().await.unwrap();
@@ -26,9 +26,9 @@ async fn removed_surfaces_are_absent() {
 async fn a_token_guards_everything_but_health() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "correct-horse\n").unwrap();
-    let by_flag = DaemonOptions::default().arg("--token").arg("correct-horse");
-    let by_variable = DaemonOptions::default().env("TOMBOLO_TOKEN", "correct-horse");
-    let by_file = DaemonOptions::default().arg("--token-file").arg(file.path().to_str().unwrap());
+    let by_flag = TestDaemonOptions::default().arg("--token").arg("correct-horse");
+    let by_variable = TestDaemonOptions::default().env("TOMBOLO_TOKEN", "correct-horse");
+    let by_file = TestDaemonOptions::default().arg("--token-file").arg(file.path().to_str().unwrap());
     for options in [by_flag, by_variable, by_file] {
         let daemon = options.start(TOMBOLO);
         assert_eq!(daemon.get("/v1/health").await.text().await.unwrap(), r#"{"status":"ok"}"#);
@@ -62,7 +62,7 @@ async fn a_token_guards_everything_but_health() {
 /// acp-24: the mock answers the whole of a conversation.
 #[tokio::test]
 async fn the_mock_holds_a_conversation() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let post = async |message: Value| {
         daemon.post("/v1/acp/a?agent=mock", &message).await.json::<Value>().await.unwrap()
     };

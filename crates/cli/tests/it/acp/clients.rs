@@ -5,7 +5,7 @@ use std::{
     process::Command,
 };
 
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use crate::TOMBOLO;
 
@@ -46,7 +46,7 @@ pub(crate) fn script(name: &str) -> PathBuf {
 }
 
 fn converse(name: &str) {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let output =
         Command::new("node").arg(script(name)).arg(daemon.base()).output().expect("node is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

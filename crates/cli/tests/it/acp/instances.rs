@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, within};
 
 use super::*;
 use crate::secs;
@@ -10,7 +10,7 @@ use crate::secs;
 /// acp-1, acp-6: an instance lives under the client's name and is listed with its process.
 #[tokio::test]
 async fn an_instance_is_made_listed_and_ended() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let empty: Value = daemon.get("/v1/acp").await.json().await.unwrap();
     assert_eq!(empty, json!({ "items": [], "nextCursor": null }));
     let answer: Value =
@@ -55,7 +55,7 @@ async fn join_all<T: Send + 'static>(
 /// acp-3: what is asked of an instance that is there, not there, or another's.
 #[tokio::test]
 async fn agents_must_be_named_known_and_right() {
-    let daemon = DaemonOptions::default().agent("x", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("x", &["cat"]).start(TOMBOLO);
     let ping = request(1, "initialize");
     check_problem(&problem(daemon.post("/v1/acp/a", &ping).await).await, 400, "urn:problem:agent-required");
     check_problem(
@@ -86,7 +86,7 @@ async fn agents_must_be_named_known_and_right() {
 /// acp-4: two instances of one agent share nothing.
 #[tokio::test]
 async fn instances_of_one_agent_are_isolated() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     for id in ["server-a", "server-b"] {
         assert_eq!(
             daemon.post(&format!("/v1/acp/{id}?agent=mock"), &request(1, "initialize")).await.status(),
@@ -117,7 +117,7 @@ async fn instances_of_one_agent_are_isolated() {
 /// acp-5: a name outside the rule is refused, whatever is done with it.
 #[tokio::test]
 async fn a_server_id_outside_the_rule_is_refused() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let long = "x".repeat(129);
     for id in ["a%20b", "a%2Fb", "%C3%A9", "%2E%2E%20", long.as_str()] {
         for method in [Method::POST, Method::GET, Method::DELETE, Method::PUT] {
@@ -173,7 +173,7 @@ async fn a_prepared_instance_starts_lazily_with_its_own_options() {
 /// acp-2, acp-11: a message that cannot be sent starts nothing, and an agent that cannot be started says why.
 #[tokio::test]
 async fn nothing_is_started_for_nothing() {
-    let daemon = DaemonOptions::default().agent("gone", &["/no/such/program"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("gone", &["/no/such/program"]).start(TOMBOLO);
     assert_eq!(daemon.post("/v1/acp/a?agent=mock", &json!({ "no": "message" })).await.status(), 400);
     let refused = problem(daemon.post("/v1/acp/b?agent=gone", &request(1, "m")).await).await;
     check_problem(&refused, 502, "urn:problem:agent-start");
@@ -185,7 +185,7 @@ async fn nothing_is_started_for_nothing() {
 /// acp-21: whoever deletes gets an answer when the process is gone.
 #[tokio::test]
 async fn deleting_ends_the_process() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let pid = daemon.instance("a").await["pid"].as_u64().unwrap();
     daemon.delete("/v1/acp/a").await;

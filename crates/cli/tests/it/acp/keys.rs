@@ -2,12 +2,12 @@
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, within};
 
 use super::*;
 use crate::secs;
 
-async fn post(daemon: &Daemon, path: &str, key: &str, body: &Value) -> Response {
+async fn post(daemon: &TestDaemon, path: &str, key: &str, body: &Value) -> Response {
     let request = daemon.request(Method::POST, path).header("idempotency-key", key);
     request.json(body).send().await.unwrap()
 }
@@ -17,7 +17,7 @@ fn note(number: u64) -> Value {
 }
 
 /// What an echoing agent was told so far; the last message that it was sent is `last`.
-async fn heard(daemon: &Daemon, last: u64) -> Vec<u64> {
+async fn heard(daemon: &TestDaemon, last: u64) -> Vec<u64> {
     let mut events = daemon.events("a", None).await;
     let mut heard = Vec::new();
     while heard.last() != Some(&last) {
@@ -28,8 +28,8 @@ async fn heard(daemon: &Daemon, last: u64) -> Vec<u64> {
     heard
 }
 
-fn echo() -> Daemon {
-    DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO)
+fn echo() -> TestDaemon {
+    TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO)
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn a_key_belongs_to_one_message_of_one_instance() {
 /// acp-9: the id is in flight, and yet its own repetition is no conflict.
 #[tokio::test]
 async fn a_request_that_runs_is_not_in_its_own_way() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let hang = || daemon.request(Method::POST, "/v1/acp/a?agent=mock").header("idempotency-key", "k");
     let first = hang().header("prefer", "respond-async").json(&prompt(1, "/hang")).send().await.unwrap();
     assert_eq!(first.status(), 202);
@@ -93,7 +93,7 @@ async fn a_request_that_runs_is_not_in_its_own_way() {
 /// acp-12: what was handed over and killed the agent does not start it anew when it comes again.
 #[tokio::test]
 async fn a_repeated_message_starts_no_agent() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let last = prompt(1, "/crash 3");
     let crash = || post(&daemon, "/v1/acp/a?agent=mock", "k", &last);
     check_problem(&problem(crash().await).await, 502, "urn:problem:agent-exited");

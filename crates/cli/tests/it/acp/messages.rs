@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, within};
 
 use super::*;
 use crate::secs;
@@ -13,7 +13,7 @@ const RAW: &str = "import sys,json\nfor l in sys.stdin:\n m=json.loads(l)\n prin
 /// acp-7: what a client sends reaches the agent byte for byte, and what the agent says reaches the stream so.
 #[tokio::test]
 async fn bytes_pass_unchanged_in_both_directions() {
-    let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     let hello = r#"{"jsonrpc":"2.0","method":"hello"}"#;
     assert_eq!(daemon.post_text("/v1/acp/a?agent=cat", hello).await.status(), 202);
     let mut events = daemon.events("a", None).await;
@@ -39,7 +39,7 @@ async fn bytes_pass_unchanged_in_both_directions() {
 /// acp-7: a thousand random messages come back as they went.
 #[tokio::test]
 async fn random_json_passes_unchanged() {
-    let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     let mut random = Random(0x5eed);
     let texts: Vec<String> = (0..1000)
         .map(|_| format!(r#"{{"jsonrpc":"2.0","method":"m","params":{}}}"#, random.json(4)))
@@ -159,7 +159,7 @@ async fn ids_match_exactly() {
 /// acp-9: an id in flight is refused and the first request is untouched.
 #[tokio::test]
 async fn an_id_in_flight_is_refused() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let mut events = daemon.events("a", Some(1)).await;
     let first =
@@ -178,7 +178,7 @@ async fn an_id_in_flight_is_refused() {
 /// acp-10: a request that takes too long is told so, and its answer comes on the stream.
 #[tokio::test]
 async fn a_late_answer_goes_to_the_stream() {
-    let daemon = DaemonOptions::default().arg("--timeout-max=5000ms").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--timeout-max=5000ms").start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let late = problem(daemon.post("/v1/acp/a?timeoutMs=50", &prompt(2, "/hang")).await).await;
     check_problem(&late, 504, "urn:problem:agent-timeout");
@@ -201,7 +201,7 @@ async fn a_late_answer_goes_to_the_stream() {
 /// acp-10: a client that leaves does not cancel the agent's work.
 #[tokio::test]
 async fn a_client_that_leaves_cancels_nothing() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let mut events = daemon.events("a", Some(1)).await;
     let leaving = daemon.request(Method::POST, "/v1/acp/a").json(&prompt(2, "started\n/permission")).send();
@@ -227,7 +227,7 @@ async fn a_client_that_leaves_cancels_nothing() {
 /// acp-10a: the answer names its place on the stream, after everything that came before it.
 #[tokio::test]
 async fn an_answer_names_its_place_on_the_stream() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let response = daemon.post("/v1/acp/a?agent=mock", &prompt(1, "/chunks 20")).await;
     assert_eq!(response.headers()["acp-event-id"], "21");
     let body = response.text().await.unwrap();
@@ -239,7 +239,7 @@ async fn an_answer_names_its_place_on_the_stream() {
 /// acp-10a: `Prefer: respond-async` answers at once and leaves the response to the stream.
 #[tokio::test]
 async fn an_asynchronous_request_is_answered_on_the_stream_only() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let post = daemon.request(Method::POST, "/v1/acp/a?agent=mock").header("prefer", "foo, respond-async");
     let response = post.json(&prompt(1, "hi")).send().await.unwrap();
     assert_eq!((response.status().as_u16(), response.text().await.unwrap().as_str()), (202, ""));
@@ -251,7 +251,7 @@ async fn an_asynchronous_request_is_answered_on_the_stream_only() {
 /// acp-11: what is not one JSON-RPC message, or not said to be JSON, is refused and changes nothing.
 #[tokio::test]
 async fn bad_bodies_are_refused() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     for bad in [
         "",
@@ -323,7 +323,7 @@ async fn a_dying_agent_fails_its_requests_at_once() {
 /// acp-13: lines that are no messages are shown as such and break nothing.
 #[tokio::test]
 async fn garbage_is_shown_and_breaks_nothing() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let answer = daemon.post("/v1/acp/a?agent=mock", &prompt(1, "/garbage\nafter")).await;
     assert_eq!(answer.status(), 200);
     let mut events = daemon.events("a", None).await;

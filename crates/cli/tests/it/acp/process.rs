@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::{Daemon, within, within_blocking};
+use testkit::{TestDaemon, within, within_blocking};
 
 use super::*;
 use crate::secs;
@@ -14,7 +14,7 @@ use crate::secs;
 /// Starts a child that ignores TERM, keeps the pipe and leaves the group, and one that stays in it; tells their ids.
 const STUBBORN: &str = "import os,sys,signal,time\nsignal.signal(signal.SIGTERM,signal.SIG_IGN)\npids=[os.getpid()]\nfor leave in (0,1):\n p=os.fork()\n if p==0:\n  if leave: os.setsid()\n  time.sleep(600)\n pids.append(p)\nprint('{\"method\":\"pids\",\"params\":%s}'%pids)\nwhile 1: time.sleep(600)";
 
-async fn stubborn() -> (Daemon, Vec<u64>) {
+async fn stubborn() -> (TestDaemon, Vec<u64>) {
     let daemon = with_script(STUBBORN);
     daemon.post("/v1/acp/a?agent=x", &json!({ "jsonrpc": "2.0", "method": "go" })).await;
     let told = within(secs(10), daemon.events("a", None).await.next_of("message")).await;
@@ -81,7 +81,7 @@ async fn nobody_survives_a_signal_to_the_daemon() {
         daemon.signal(signal);
         let rest = within(secs(10), events.rest()).await;
         assert_eq!(rest.last().unwrap().event, "exited");
-        let (code, _) = daemon.ended();
+        let (code, _) = daemon.wait_for_exit();
         assert_eq!(code, Some(0));
         assert!(start.elapsed() < secs(5), "{:?}", start.elapsed());
         assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);

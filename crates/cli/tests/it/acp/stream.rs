@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, Events, within};
+use testkit::{EventStream, TestDaemon, TestDaemonOptions, within};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -17,7 +17,7 @@ const ENDLESS: &str = "import sys\nsys.stdin.readline()\nn=0\nwhile 1:\n n+=1\n 
 /// acp-15: the frame, to the byte.
 #[tokio::test]
 async fn a_frame_is_exactly_as_specified() {
-    let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     daemon.post_text("/v1/acp/a?agent=cat", r#"{"jsonrpc":"2.0","method":"m"}"#).await;
     let mut response = daemon.get("/v1/acp/a").await;
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -33,7 +33,7 @@ async fn a_frame_is_exactly_as_specified() {
 /// acp-15: a comment every 15 s keeps a silent stream alive.
 #[tokio::test]
 async fn a_silent_stream_has_a_heartbeat() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let get = daemon.request(Method::GET, "/v1/acp/a").header("last-event-id", 1);
     let mut response = get.send().await.unwrap();
@@ -46,9 +46,9 @@ async fn a_silent_stream_has_a_heartbeat() {
 /// acp-16: `Last-Event-ID`, as a header or in the query, replays what came after it.
 #[tokio::test]
 async fn what_came_after_an_id_is_replayed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &prompt(1, "/chunks 9")).await;
-    async fn ids(mut events: Events, count: usize) -> Vec<u64> {
+    async fn ids(mut events: EventStream, count: usize) -> Vec<u64> {
         let mut ids = Vec::new();
         while ids.len() < count {
             ids.push(within(secs(5), events.next()).await.unwrap().id.unwrap());
@@ -56,7 +56,7 @@ async fn what_came_after_an_id_is_replayed() {
         ids
     }
     assert_eq!(ids(daemon.events("a", Some(7)).await, 3).await, [8, 9, 10]);
-    assert_eq!(ids(Events::new(daemon.get("/v1/acp/a?lastEventId=7").await), 3).await, [8, 9, 10]);
+    assert_eq!(ids(EventStream::new(daemon.get("/v1/acp/a?lastEventId=7").await), 3).await, [8, 9, 10]);
     assert_eq!(ids(daemon.events("a", Some(0)).await, 10).await, (1..=10).collect::<Vec<_>>());
     assert_eq!(ids(daemon.events("a", None).await, 10).await, (1..=10).collect::<Vec<_>>());
     // The header is the browser's own, and newer than the query of the first connection.
@@ -66,7 +66,7 @@ async fn what_came_after_an_id_is_replayed() {
         .send()
         .await
         .unwrap();
-    assert_eq!(ids(Events::new(both), 2).await, [9, 10]);
+    assert_eq!(ids(EventStream::new(both), 2).await, [9, 10]);
     for bad in ["x", "-1", "1.5", "99999999999999999999"] {
         let get = daemon.request(Method::GET, "/v1/acp/a").header("last-event-id", bad);
         check_problem(&problem(get.send().await.unwrap()).await, 400, "urn:problem:invalid-request");
@@ -81,7 +81,7 @@ async fn what_came_after_an_id_is_replayed() {
 /// acp-16, acp-18: the ring is bounded in events and bytes, and what fell out of it is told as a gap.
 #[tokio::test]
 async fn what_fell_out_is_told_as_a_gap() {
-    let daemon = DaemonOptions::default().arg("--events-max=10").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--events-max=10").start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &prompt(1, "/chunks 99")).await;
     assert_eq!(daemon.instance("a").await["events"], json!({ "oldest": 91, "newest": 100 }));
     // From the past, and from the future.
@@ -95,7 +95,7 @@ async fn what_fell_out_is_told_as_a_gap() {
     let mut events = daemon.events("a", Some(90)).await;
     assert_eq!(within(secs(5), events.next()).await.unwrap().id, Some(91), "nothing is missing here");
 
-    let daemon = DaemonOptions::default().arg("--events-bytes-max=100000").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--events-bytes-max=100000").start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &prompt(1, "/updates 200 5000")).await;
     let kept = daemon.instance("a").await["events"].clone();
     let count = kept["newest"].as_u64().unwrap() - kept["oldest"].as_u64().unwrap() + 1;
@@ -127,7 +127,7 @@ async fn reconnects_lose_and_double_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stuck_reader_slows_nobody() {
     const EVENTS: u64 = 30_000;
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let address = daemon.base().trim_start_matches("http://").to_owned();
     let mut stuck = TcpStream::connect(&address).await.unwrap();
@@ -160,7 +160,7 @@ async fn a_stuck_reader_slows_nobody() {
 /// acp-19: a reader that keeps reading loses nothing, however small the ring.
 #[tokio::test]
 async fn a_moving_reader_loses_nothing_with_a_small_ring() {
-    let daemon = DaemonOptions::default()
+    let daemon = TestDaemonOptions::default()
         .arg("--events-max=64")
         .agent("x", &["python3", "-c", ENDLESS])
         .start(TOMBOLO);
@@ -193,7 +193,7 @@ async fn follow(response: &mut reqwest::Response, ids: std::ops::RangeInclusive<
 /// acp-19: a reader that never reads is cut in the end, and the log says why.
 #[tokio::test]
 async fn a_reader_that_never_reads_is_cut() {
-    let options = DaemonOptions::default().arg("--stall-timeout=300ms").arg("--log=debug");
+    let options = TestDaemonOptions::default().arg("--stall-timeout=300ms").arg("--log=debug");
     let daemon = options.agent("x", &["python3", "-c", ENDLESS]).start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=x", &json!({ "jsonrpc": "2.0", "method": "go" })).await;
     let address = daemon.base().trim_start_matches("http://").to_owned();
@@ -213,7 +213,7 @@ async fn a_reader_that_never_reads_is_cut() {
     })
     .await;
     daemon.signal("TERM");
-    let (code, log) = daemon.ended();
+    let (code, log) = daemon.wait_for_exit();
     assert_eq!(code, Some(0));
     assert!(log.contains("the client read nothing"), "{log}");
 }
@@ -221,7 +221,7 @@ async fn a_reader_that_never_reads_is_cut() {
 /// acp-20: control events carry no id, and messages are only what the agent said.
 #[tokio::test]
 async fn control_events_carry_no_id() {
-    let daemon = DaemonOptions::default().arg("--events-max=8").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--events-max=8").start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &prompt(1, "/chunks 20\n/garbage")).await;
     daemon.post("/v1/acp/a", &prompt(2, "/crash 1")).await;
     let events = within(secs(5), daemon.events("a", Some(1)).await.rest()).await;
@@ -238,7 +238,7 @@ async fn control_events_carry_no_id() {
 /// acp-21: deleting while a prompt runs ends the stream with `exited` and the prompt with 502.
 #[tokio::test]
 async fn deleting_in_mid_prompt_tells_everybody() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let mut events = daemon.events("a", Some(1)).await;
     let hanging =

@@ -1,13 +1,13 @@
 //! daemon-3: every command, as a table and as the wire body.
 
 use reqwest::Method;
-use testkit::{Daemon, DaemonOptions};
+use testkit::{TestDaemon, TestDaemonOptions};
 
 use super::{INITIALIZE, api, api_with_input, assert_shown};
 use crate::TOMBOLO;
 
 /// `--json` prints the body of the answer, byte for byte.
-async fn check_json(daemon: &Daemon, arguments: &[&str], path: &str) {
+async fn check_json(daemon: &TestDaemon, arguments: &[&str], path: &str) {
     let printed = api(daemon, &[arguments, &["--json"]].concat()).ok();
     let served = daemon.get(path).await.text().await.unwrap();
     assert_eq!(printed, served, "{arguments:?}");
@@ -15,7 +15,7 @@ async fn check_json(daemon: &Daemon, arguments: &[&str], path: &str) {
 
 #[tokio::test]
 async fn info_is_shown() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     assert_shown!("info_about", api(&daemon, &["info", "about"]).ok());
     assert_shown!("info_health", api(&daemon, &["info", "health"]).ok());
     check_json(&daemon, &["info", "about"], "/").await;
@@ -38,7 +38,7 @@ const CREDENTIALS: [&str; 8] = [
 #[tokio::test]
 async fn agents_are_shown_and_installed() {
     let mut options =
-        DaemonOptions::default().agent("mine", &["no-such-program", "--acp"]).env("PATH", "/nowhere");
+        TestDaemonOptions::default().agent("mine", &["no-such-program", "--acp"]).env("PATH", "/nowhere");
     for name in CREDENTIALS {
         options = options.env(name, "");
     }
@@ -59,7 +59,7 @@ async fn agents_are_shown_and_installed() {
 
 #[tokio::test]
 async fn instances_are_prepared_used_and_ended() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let prepare = ["acp", "prepare", "demo", "--agent", "mock", "--cwd", "/", "--env", "A=b=c"];
     assert_shown!("acp_prepare", api(&daemon, &prepare).ok());
     assert_shown!("acp_list_starting", api(&daemon, &["acp", "list"]).ok());
@@ -75,7 +75,7 @@ async fn instances_are_prepared_used_and_ended() {
 
 #[tokio::test]
 async fn messages_are_sent_from_the_command_line_and_from_standard_input() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let sent =
         api_with_input(&daemon, &["acp", "send", "a", "--agent", "mock", "--json"], INITIALIZE.as_bytes());
     let response = sent.ok();
@@ -96,7 +96,7 @@ async fn messages_are_sent_from_the_command_line_and_from_standard_input() {
 
 #[tokio::test]
 async fn mcp_servers_are_stored_shown_and_forgotten() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let local = r#"{"type":"local","command":["mcp-files","/w"],"args":["-v"],"env":{"KEY":"hush-hush"}}"#;
     let remote = r#"{"type":"remote","url":"https://x.example/mcp","headers":{"Authorization":"hush-hush"},"enabled":false}"#;
     let set = ["mcp", "set", "-d", "/w", "files", local];
@@ -122,7 +122,7 @@ async fn mcp_servers_are_stored_shown_and_forgotten() {
 
 #[tokio::test]
 async fn skills_are_stored_shown_and_forgotten() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let entry = r#"{"sources":[{"type":"github","source":"o/n","ref":"main"},{"type":"local","source":"/s","skills":["a","b"]}]}"#;
     assert_eq!(
         api(&daemon, &["skills", "set", "-d", "/w", "review", entry]).said(0),

@@ -2,15 +2,15 @@
 
 use std::net::TcpListener;
 
-use testkit::DaemonOptions;
+use testkit::TestDaemonOptions;
 
 use super::{Run, api, api_at, assert_shown, tombolo};
 use crate::TOMBOLO;
 
 const TOKEN: &str = "a-very-secret-token";
 
-fn guarded() -> testkit::Daemon {
-    DaemonOptions::default().arg("--token").arg(TOKEN).start(TOMBOLO)
+fn guarded() -> testkit::TestDaemon {
+    TestDaemonOptions::default().arg("--token").arg(TOKEN).start(TOMBOLO)
 }
 
 /// An address where nobody listens.
@@ -49,7 +49,7 @@ fn a_refusal_is_1_with_title_detail_and_name() {
 
 #[test]
 fn a_dead_agent_leaves_its_last_words() {
-    let daemon = testkit::Daemon::start(TOMBOLO);
+    let daemon = testkit::TestDaemon::start(TOMBOLO);
     let said = api(&daemon, &["acp", "send", "a", "--agent", "mock", &super::prompt(1, "/crash 3")]).said(1);
     assert!(said.contains("urn:problem:agent-exited\n  | mock: crashing with code 3, as told\n"), "{said}");
 }
@@ -114,7 +114,7 @@ fn a_local_file_that_cannot_be_read_is_5() {
 #[test]
 fn a_token_is_never_printed() {
     let (daemon, nobody) =
-        (testkit::DaemonOptions::default().arg("--token").arg("the-right-one").start(TOMBOLO), nobody());
+        (testkit::TestDaemonOptions::default().arg("--token").arg("the-right-one").start(TOMBOLO), nobody());
     let with_secret = format!("http://user:{TOKEN}@127.0.0.1:1");
     let spaced = format!("{TOKEN} x");
     for (endpoint, arguments) in [

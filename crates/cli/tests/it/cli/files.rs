@@ -6,14 +6,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use super::{Run, api, api_at, api_with_input, assert_shown};
 use crate::TOMBOLO;
 
 #[test]
 fn files_are_written_listed_read_moved_and_removed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let here = daemon.home();
     let local = here.join("local.txt");
     fs::write(&local, "hello\n").unwrap();
@@ -38,7 +38,7 @@ fn files_are_written_listed_read_moved_and_removed() {
 
 #[tokio::test]
 async fn json_is_what_the_server_said() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     fs::create_dir(daemon.home().join("w")).unwrap();
     for (arguments, path) in [
         (["fs", "entries", "w", "--json"], "/v1/fs/entries?path=w"),
@@ -50,7 +50,7 @@ async fn json_is_what_the_server_said() {
 
 #[test]
 fn a_page_says_how_to_get_the_next() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let w = daemon.home().join("w");
     fs::create_dir(&w).unwrap();
     for name in ["a", "b", "c"] {
@@ -65,7 +65,7 @@ fn a_page_says_how_to_get_the_next() {
 
 #[test]
 fn a_file_is_downloaded_whole_or_not_at_all() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let here = daemon.home();
     let content: Vec<u8> = (0..3_000_000u32).flat_map(|n| n.to_le_bytes()).collect();
     fs::write(here.join("big.bin"), &content).unwrap();
@@ -89,7 +89,7 @@ fn a_file_is_downloaded_whole_or_not_at_all() {
 /// A pipe stands for every device: it is written to, not replaced. (Never try this with a real one.)
 #[test]
 fn what_is_no_file_is_written_to_and_not_replaced() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let here = daemon.home();
     fs::write(here.join("a.txt"), "through a pipe").unwrap();
     let pipe = here.join("pipe");
@@ -114,7 +114,7 @@ fn what_is_no_file_is_written_to_and_not_replaced() {
 
 #[test]
 fn archives_and_directories_are_unpacked() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let here = daemon.home();
     fs::create_dir_all(here.join("source/sub")).unwrap();
     fs::write(here.join("source/sub/a.txt"), "a").unwrap();
@@ -142,7 +142,7 @@ fn archives_and_directories_are_unpacked() {
 /// its answer is never lost; twenty times, because it was lost one time in six.
 #[test]
 fn an_upload_that_is_refused_says_why() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let content = daemon.home().join("content");
     fs::write(&content, vec![7; 100 << 10]).unwrap();
     for _ in 0..20 {
@@ -156,7 +156,7 @@ fn an_upload_that_is_refused_says_why() {
 /// Names are somebody else's text: they cannot command the terminal.
 #[test]
 fn a_hostile_name_is_shown_and_not_obeyed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     fs::create_dir(daemon.home().join("w")).unwrap();
     fs::write(daemon.home().join("w/\x1b[2Jgone"), "").unwrap();
     let shown = api(&daemon, &["fs", "entries", "w"]).ok();
@@ -166,7 +166,7 @@ fn a_hostile_name_is_shown_and_not_obeyed() {
 /// Whoever reads our output may leave before its end.
 #[test]
 fn a_closed_pipe_is_no_error() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     fs::File::create(daemon.home().join("big.bin")).unwrap().set_len(64 << 20).unwrap();
     for arguments in [&["fs", "read", "big.bin"][..], &["info", "openapi"], &["fs", "entries", "/proc/self"]]
     {

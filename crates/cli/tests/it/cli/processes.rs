@@ -3,25 +3,25 @@
 use std::process::Stdio;
 
 use serde_json::Value;
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use super::{Run, api, api_at, api_with_input, assert_shown};
 use crate::TOMBOLO;
 
 /// Starts a process; its id.
-fn start(daemon: &Daemon, arguments: &[&str]) -> String {
+fn start(daemon: &TestDaemon, arguments: &[&str]) -> String {
     let started = api(daemon, &[&["processes", "start", "--json"], arguments].concat()).ok();
     serde_json::from_str::<Value>(&started).unwrap()["id"].as_str().unwrap().to_owned()
 }
 
-fn wait(daemon: &Daemon, id: &str) -> Value {
+fn wait(daemon: &TestDaemon, id: &str) -> Value {
     let ended = api(daemon, &["processes", "wait", id, "--json"]).ok();
     serde_json::from_str::<Value>(&ended).unwrap()["exit"].clone()
 }
 
 #[tokio::test]
 async fn processes_are_started_shown_waited_for_and_deleted() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let home = daemon.home();
     let sh = [
         "processes",
@@ -55,7 +55,7 @@ async fn processes_are_started_shown_waited_for_and_deleted() {
 
 #[test]
 fn logs_go_where_they_came_from_and_following_ends_with_the_process() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = start(&daemon, &["--", "sh", "-c", "read line; echo out $line; echo err >&2"]);
     let mut command = api_at(daemon.base(), &["processes", "logs", &id, "--follow"]);
     let following = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -79,7 +79,7 @@ fn logs_go_where_they_came_from_and_following_ends_with_the_process() {
 /// A page ends after 1 MiB: this takes two, and all of it is kept.
 #[test]
 fn long_logs_are_printed_whole() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = start(&daemon, &["--", "seq", "250000"]);
     wait(&daemon, &id);
     let printed = api(&daemon, &["processes", "logs", &id]).ok();
@@ -89,7 +89,7 @@ fn long_logs_are_printed_whole() {
 
 #[test]
 fn input_is_closed_and_signals_are_sent() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let cat = start(&daemon, &["--", "cat"]);
     let file = daemon.home().join("input");
     std::fs::write(&file, "all of it\n").unwrap();
@@ -112,7 +112,7 @@ fn input_is_closed_and_signals_are_sent() {
 
 #[test]
 fn a_terminal_is_typed_on_resized_and_left_with_the_process() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = start(&daemon, &["--terminal", "80x24", "--", "sh"]);
     assert_eq!(
         api(&daemon, &["processes", "resize", &id, "132x43"]).said(0),

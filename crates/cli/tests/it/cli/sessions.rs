@@ -11,7 +11,7 @@ fn json(text: &str) -> Value {
 /// A whole conversation in commands: tables for people, the wire body for programs.
 #[test]
 fn a_session_is_held_in_commands() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let created = api(&daemon, &["sessions", "create", "s", "--agent", "mock", "--title", "a test"]).ok();
     assert!(created.starts_with("healthy        yes\n"), "{created}");
     let sent = json(&api(&daemon, &["sessions", "send", "s", "hello\n/permission", "--json"]).ok());
@@ -44,7 +44,7 @@ fn a_session_is_held_in_commands() {
 }
 
 /// The permission that waits.
-fn wait(daemon: &Daemon) -> String {
+fn wait(daemon: &TestDaemon) -> String {
     let mut id = None;
     testkit::within_blocking(crate::secs(20), || {
         let waits = json(&api(daemon, &["waits", "list", "--json"]).ok());
@@ -54,7 +54,7 @@ fn wait(daemon: &Daemon) -> String {
     id.unwrap()
 }
 
-fn settled(daemon: &Daemon) {
+fn settled(daemon: &TestDaemon) {
     testkit::within_blocking(crate::secs(20), || {
         json(&api(daemon, &["sessions", "get", "s", "--json"]).ok())["state"] == "idle"
     });
@@ -63,7 +63,7 @@ fn settled(daemon: &Daemon) {
 /// A question with several parts, and what makes no sense.
 #[test]
 fn answers_are_given_in_words_or_as_json() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     api(&daemon, &["sessions", "create", "s", "--agent", "mock"]).ok();
     for answers in
         [&["--answer", "Red", "--answer", "Door,Wall"][..], &["--answers", r#"[["Red"],["Door","Wall"]]"#]]

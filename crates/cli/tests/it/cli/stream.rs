@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::Value;
-use testkit::{Daemon, DaemonOptions, within_blocking};
+use testkit::{TestDaemon, TestDaemonOptions, within_blocking};
 
 use super::{INITIALIZE, api, api_at, assert_shown, prompt};
 use crate::{TOMBOLO, secs};
@@ -18,7 +18,7 @@ struct Following {
 }
 
 impl Following {
-    fn start(daemon: &Daemon, arguments: &[&str]) -> Self {
+    fn start(daemon: &TestDaemon, arguments: &[&str]) -> Self {
         let mut command =
             api_at(daemon.base(), &[&["acp", "stream", "--follow", "--json"], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -49,13 +49,13 @@ impl Drop for Following {
     }
 }
 
-fn send(daemon: &Daemon, message: &str) {
+fn send(daemon: &TestDaemon, message: &str) {
     api(daemon, &["acp", "send", "a", "--agent", "mock", message]).ok();
 }
 
 #[test]
 fn what_was_said_so_far_is_printed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     send(&daemon, INITIALIZE);
     send(&daemon, &prompt(2, "/chunks 2\n/garbage"));
     assert_shown!("acp_stream", api(&daemon, &["acp", "stream", "a"]).ok());
@@ -67,14 +67,14 @@ fn what_was_said_so_far_is_printed() {
 
 #[test]
 fn an_instance_that_said_nothing_prints_nothing() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     api(&daemon, &["acp", "prepare", "a", "--agent", "mock"]).ok();
     assert_eq!(api(&daemon, &["acp", "stream", "a"]).ok(), "");
 }
 
 #[test]
 fn what_fell_out_is_told_as_a_gap() {
-    let daemon = DaemonOptions::default().arg("--events-max").arg("4").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--events-max").arg("4").start(TOMBOLO);
     send(&daemon, &prompt(1, "/chunks 20"));
     let shown = api(&daemon, &["acp", "stream", "a", "--after", "1", "--json"]).ok();
     let events: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -84,7 +84,7 @@ fn what_fell_out_is_told_as_a_gap() {
 
 #[test]
 fn a_followed_stream_goes_on_and_ends_with_the_instance() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     send(&daemon, INITIALIZE);
     let mut following = Following::start(&daemon, &["a"]);
     assert_eq!(following.next().unwrap()["id"], 1);
@@ -100,7 +100,7 @@ fn a_followed_stream_goes_on_and_ends_with_the_instance() {
 
 #[test]
 fn a_followed_stream_ends_with_the_agent() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     send(&daemon, INITIALIZE);
     let mut following = Following::start(&daemon, &["a", "--after", "1"]);
     api(&daemon, &["acp", "send", "a", &prompt(2, "/crash 7")]).said(1);
@@ -111,7 +111,7 @@ fn a_followed_stream_ends_with_the_agent() {
 
 #[test]
 fn a_daemon_that_goes_away_is_told_after_some_tries() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     send(&daemon, INITIALIZE);
     let mut following = Following::start(&daemon, &["a"]);
     assert_eq!(following.next().unwrap()["id"], 1);

@@ -1,13 +1,13 @@
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::DaemonOptions;
+use testkit::TestDaemonOptions;
 
 use crate::{TOMBOLO, check_problem, problem};
 
 /// daemon-5, daemon-8: built-in and user-defined agents are listed with what is known of them.
 #[tokio::test]
 async fn agents_are_listed() {
-    let options = DaemonOptions::default().agent("mine", &["cat"]).agent("gone", &["/no/such/program"]);
+    let options = TestDaemonOptions::default().agent("mine", &["cat"]).agent("gone", &["/no/such/program"]);
     let options = options.env("ANTHROPIC_API_KEY", "x").env("GEMINI_API_KEY", "").env("GOOGLE_API_KEY", "");
     let daemon = options.start(TOMBOLO);
     let list = async || daemon.get("/v1/agents").await.json::<Value>().await.unwrap();
@@ -60,7 +60,7 @@ async fn agents_are_listed() {
 /// daemon-6: installing what is there already is no work; what the user must install is said so.
 #[tokio::test]
 async fn installing_is_idempotent() {
-    let daemon = DaemonOptions::default().agent("gone", &["/no/such/program"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("gone", &["/no/such/program"]).start(TOMBOLO);
     let install = |agent: &str, body: Option<Value>| {
         let request = daemon.request(Method::POST, &format!("/v1/agents/{agent}/install"));
         match body {
@@ -93,7 +93,7 @@ async fn installing_is_idempotent() {
 /// daemon-6: a preprovisioned image installs nothing.
 #[tokio::test]
 async fn nothing_is_installed_where_that_is_switched_off() {
-    let options = DaemonOptions::default().arg("--no-install").agent("gone", &["/no/such/program"]);
+    let options = TestDaemonOptions::default().arg("--no-install").agent("gone", &["/no/such/program"]);
     let daemon = options.start(TOMBOLO);
     let install = |agent: &str| daemon.request(Method::POST, &format!("/v1/agents/{agent}/install")).send();
     check_problem(&problem(install("gone").await.unwrap()).await, 403, "urn:problem:forbidden");
@@ -103,7 +103,7 @@ async fn nothing_is_installed_where_that_is_switched_off() {
 /// daemon-8: a user's definition may shadow a built-in name.
 #[tokio::test]
 async fn a_user_may_shadow_the_mock() {
-    let daemon = DaemonOptions::default().agent("mock", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("mock", &["cat"]).start(TOMBOLO);
     let message = r#"{"jsonrpc":"2.0","method":"from-the-user"}"#;
     assert_eq!(daemon.post_text("/v1/acp/a?agent=mock", message).await.status(), 202);
     assert_eq!(daemon.events("a", None).await.next_of("message").await.data, message);

@@ -1,13 +1,13 @@
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use crate::{TOMBOLO, check_problem, problem};
 
 /// daemon-12: MCP servers and skills are stored per directory and returned as they were given.
 #[tokio::test]
 async fn entries_are_kept_per_directory() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let local = json!({ "type": "local", "command": ["npx", "-y", "thing"], "env": { "KEY": "v" }, "enabled": true, "timeoutMs": 5000 });
     let program = json!({ "type": "local", "command": "thing", "args": ["-v"] });
     let remote = json!({ "type": "remote", "url": "https://mcp.example/mcp", "transport": "sse", "headers": { "x": "y" }, "oauth": { "clientId": "c" } });
@@ -46,7 +46,7 @@ async fn entries_are_kept_per_directory() {
 /// daemon-12: both parameters are required, and an entry of another shape is refused and changes nothing.
 #[tokio::test]
 async fn entries_of_another_shape_are_refused() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let good = json!({ "type": "local", "command": "x" });
     for query in ["", "directory=/work", "mcpName=a", "directory=work&mcpName=a", "directory=/work&mcpName="]
     {

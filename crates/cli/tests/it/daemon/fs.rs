@@ -2,18 +2,18 @@ use std::os::unix::fs::symlink;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, proc::peak_kib};
+use testkit::{TestDaemon, TestDaemonOptions, proc::peak_kib};
 
 use crate::{TOMBOLO, check_problem, problem};
 
-async fn put(daemon: &Daemon, path: &str, content: impl Into<reqwest::Body>) -> reqwest::Response {
+async fn put(daemon: &TestDaemon, path: &str, content: impl Into<reqwest::Body>) -> reqwest::Response {
     daemon.request(Method::PUT, &format!("/v1/fs/file?path={path}")).body(content).send().await.unwrap()
 }
 
 /// daemon-10: the life of a file and of a directory.
 #[tokio::test]
 async fn files_are_written_read_moved_and_removed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let home = daemon.home();
     let made = put(&daemon, "a/b/c.txt", "hello").await;
     assert_eq!(made.status(), 201);
@@ -82,7 +82,7 @@ async fn files_are_written_read_moved_and_removed() {
 #[tokio::test]
 async fn pages_of_odd_names_lose_nothing() {
     use std::os::unix::ffi::OsStrExt;
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let names = [&b"a"[..], b"b%", b"c\xff1", b"c\xff2", b"d"];
     let odd = daemon.home().join("odd");
     std::fs::create_dir(&odd).unwrap();
@@ -109,7 +109,7 @@ async fn pages_of_odd_names_lose_nothing() {
 /// daemon-11: parts and conditions of a `GET`, conditions of a `PUT`.
 #[tokio::test]
 async fn ranges_and_conditions_hold() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     put(&daemon, "f", "0123456789").await;
     let get = |header: &str, value: &str| {
         daemon.request(Method::GET, "/v1/fs/file?path=f").header(header, value).send()
@@ -191,7 +191,8 @@ async fn a_root_confines_everything() {
     std::fs::write(root.path().join("inside"), "inside").unwrap();
     symlink(outside.path(), root.path().join("link")).unwrap();
     symlink("/inside", root.path().join("within")).unwrap();
-    let daemon = DaemonOptions::default().arg(format!("--fs-root={}", root.path().display())).start(TOMBOLO);
+    let daemon =
+        TestDaemonOptions::default().arg(format!("--fs-root={}", root.path().display())).start(TOMBOLO);
     for path in ["/inside", "inside", "/within", "/../../inside", "/link/../inside"] {
         let answer = daemon.get(&format!("/v1/fs/file?path={path}")).await;
         if path != "/link/../inside" {
@@ -227,7 +228,7 @@ fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
 /// daemon-10, daemon-11: an archive is unpacked as a whole or not at all.
 #[tokio::test]
 async fn an_archive_is_unpacked_as_a_whole_or_not_at_all() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let upload =
         |archive: Vec<u8>| daemon.request(Method::POST, "/v1/fs/upload-batch?path=into").body(archive).send();
     let answer: Value = upload(archive(&[("a", "1"), ("d/b", "22")])).await.unwrap().json().await.unwrap();
@@ -250,7 +251,7 @@ async fn an_archive_is_unpacked_as_a_whole_or_not_at_all() {
 #[tokio::test]
 async fn a_large_file_streams() {
     const MEGABYTES: usize = 256;
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let source = daemon.home().join("source");
     let block: Vec<u8> = (0..1 << 20).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(&source, block.repeat(MEGABYTES)).unwrap();

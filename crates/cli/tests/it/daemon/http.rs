@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use reqwest::Method;
 use serde_json::Value;
-use testkit::{Daemon, DaemonOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, within};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -11,7 +11,7 @@ use tokio::{
 use crate::{TOMBOLO, check_problem, problem, secs};
 
 /// What a server answers to bytes as they are.
-async fn raw(daemon: &Daemon, request: &str) -> String {
+async fn raw(daemon: &TestDaemon, request: &str) -> String {
     let mut socket = TcpStream::connect(daemon.base().trim_start_matches("http://")).await.unwrap();
     socket.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -22,7 +22,7 @@ async fn raw(daemon: &Daemon, request: &str) -> String {
 /// daemon-1: the root says what this is, and the OpenAPI document is served as it is committed.
 #[tokio::test]
 async fn the_daemon_describes_itself() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let about: Value = daemon.get("/").await.json().await.unwrap();
     assert_eq!(about["name"], "tombolo");
     let served: Value = daemon.get(about["openapi"].as_str().unwrap()).await.json().await.unwrap();
@@ -35,7 +35,7 @@ async fn the_daemon_describes_itself() {
 /// daemon-4: wrong methods, routes, queries and bodies are problem documents that name what is wrong.
 #[tokio::test]
 async fn every_mistake_is_a_problem_document() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let wrong = daemon.request(Method::PATCH, "/v1/acp/a").send().await.unwrap();
     assert!(wrong.headers()["allow"].to_str().unwrap().contains("POST"));
     check_problem(&problem(wrong).await, 405, "urn:problem:method-not-allowed");
@@ -59,7 +59,7 @@ async fn every_mistake_is_a_problem_document() {
 /// daemon-4: a client that starts a request and does not go on is cut, and a body that pauses is told so.
 #[tokio::test]
 async fn slow_requests_are_cut() {
-    let daemon = DaemonOptions::default().arg("--stall-timeout=200ms").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--stall-timeout=200ms").start(TOMBOLO);
     let start = Instant::now();
     raw(&daemon, "GET /v1/hea").await;
     assert!(start.elapsed() < secs(5));
@@ -76,7 +76,7 @@ async fn slow_requests_are_cut() {
 /// A refusal arrives although the client is still sending: forty large uploads without the token.
 #[tokio::test]
 async fn a_refused_upload_gets_its_answer() {
-    let daemon = DaemonOptions::default().arg("--token=correct-horse").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--token=correct-horse").start(TOMBOLO);
     let body = bytes::Bytes::from(vec![b'x'; 16 << 20]);
     for _ in 0..40 {
         let put = daemon.request(Method::PUT, "/v1/fs/file?path=a").body(body.clone()).send().await;
@@ -87,7 +87,7 @@ async fn a_refused_upload_gets_its_answer() {
 /// daemon-2: on the loopback only known names and origins are answered, so that no web page can rebind its name.
 #[tokio::test]
 async fn foreign_hosts_and_origins_are_refused() {
-    let daemon = DaemonOptions::default().arg("--allow-host=box.example").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--allow-host=box.example").start(TOMBOLO);
     let get = |host: &str, origin: Option<&str>| {
         let mut request = daemon.request(Method::GET, "/v1/acp").header("host", host);
         if let Some(origin) = origin {
@@ -116,8 +116,8 @@ async fn foreign_hosts_and_origins_are_refused() {
 /// daemon-2: CORS is off by default and opened by flags.
 #[tokio::test]
 async fn cors_is_opened_by_flags() {
-    let closed = Daemon::start(TOMBOLO);
-    let preflight = |daemon: &Daemon| {
+    let closed = TestDaemon::start(TOMBOLO);
+    let preflight = |daemon: &TestDaemon| {
         let request = daemon.request(Method::OPTIONS, "/v1/acp").header("origin", "https://app.example");
         request
             .header("access-control-request-method", "POST")
@@ -125,8 +125,9 @@ async fn cors_is_opened_by_flags() {
             .send()
     };
     assert_eq!(preflight(&closed).await.unwrap().status(), 403);
-    let options =
-        DaemonOptions::default().arg("--token=correct-horse").arg("--cors-allow-origin=https://app.example");
+    let options = TestDaemonOptions::default()
+        .arg("--token=correct-horse")
+        .arg("--cors-allow-origin=https://app.example");
     let open = options.arg("--cors-allow-credentials").start(TOMBOLO);
     let answer = preflight(&open).await.unwrap();
     assert_eq!(answer.status(), 200);
@@ -178,13 +179,13 @@ fn an_open_daemon_stays_on_the_loopback() {
 #[tokio::test]
 async fn a_daemon_is_quiet_and_keeps_its_token() {
     let daemon =
-        DaemonOptions::default().env("TOMBOLO_TOKEN", "correct-horse").arg("--log=info").start(TOMBOLO);
+        TestDaemonOptions::default().env("TOMBOLO_TOKEN", "correct-horse").arg("--log=info").start(TOMBOLO);
     let get = daemon.request(Method::GET, "/v1/agents").bearer_auth("correct-horse");
     assert!(get.send().await.unwrap().status().is_success());
     assert_eq!(daemon.get("/v1/agents").await.status(), 401);
     let cmdline = std::fs::read(format!("/proc/{}/cmdline", daemon.pid())).unwrap();
     assert!(!String::from_utf8_lossy(&cmdline).contains("correct-horse"));
     daemon.signal("TERM");
-    let (code, log) = daemon.ended();
+    let (code, log) = daemon.wait_for_exit();
     assert_eq!((code, log.as_str()), (Some(0), ""), "no line per request at info");
 }

@@ -5,8 +5,8 @@ use std::{path::Path, process::Stdio};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{
-    Daemon, DaemonOptions,
-    mirror::{Loopback, large, script, tar_gz},
+    TestDaemon, TestDaemonOptions,
+    download_mirror::{DownloadMirror, large_shell_script, shell_script, tar_gz},
     within,
 };
 
@@ -28,12 +28,12 @@ pub(super) fn initialize() -> Value {
 }
 
 /// A daemon that fetches everything from `mirror`, and has no agents on its PATH.
-fn daemon(mirror: &Loopback) -> Daemon {
+fn daemon(mirror: &DownloadMirror) -> TestDaemon {
     options(mirror).start(TOMBOLO)
 }
 
-pub(super) fn options(mirror: &Loopback) -> DaemonOptions {
-    DaemonOptions::default()
+pub(super) fn options(mirror: &DownloadMirror) -> TestDaemonOptions {
+    TestDaemonOptions::default()
         .arg(format!("--mirror={}", mirror.url))
         .env("npm_config_registry", &format!("{}/npm", mirror.url))
         .env("PATH", "/bin:/usr/bin")
@@ -43,7 +43,7 @@ pub(super) fn options(mirror: &Loopback) -> DaemonOptions {
 }
 
 /// `tombolo agents install opencode` into `home`.
-fn install(home: &Path, mirror: &Loopback) -> std::process::Command {
+fn install(home: &Path, mirror: &DownloadMirror) -> std::process::Command {
     let mut command = std::process::Command::new(TOMBOLO);
     command.args(["agents", "install", "opencode", "--mirror", &mirror.url]);
     command
@@ -58,8 +58,8 @@ fn install(home: &Path, mirror: &Loopback) -> std::process::Command {
 /// daemon-6: the first message to an instance installs its agent, then starts it.
 #[tokio::test]
 async fn the_first_message_installs_the_agent() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP)]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP)]));
     let daemon = daemon(&mirror);
     // Preparing does not install, and does not mind.
     let prepared =
@@ -75,8 +75,8 @@ async fn the_first_message_installs_the_agent() {
 /// daemon-6: twenty first messages at once: one download, one installation, twenty answers.
 #[tokio::test]
 async fn twenty_first_messages_install_the_agent_once() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large("x"))]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large_shell_script("x"))]));
     let daemon = daemon(&mirror);
     let message = initialize();
     let first = |id: u32| {
@@ -87,15 +87,15 @@ async fn twenty_first_messages_install_the_agent_once() {
     for answer in futures_util::future::join_all((0..20).map(first)).await {
         assert_eq!(answer["result"]["from"], "installed");
     }
-    assert_eq!(mirror.asked(OPENCODE).len(), 1, "downloads");
+    assert_eq!(mirror.requested_ranges(OPENCODE).len(), 1, "downloads");
 }
 
 /// daemon-6: a request's patience ends the wait, not the installation.
 #[tokio::test]
 async fn a_request_that_gives_up_leaves_the_installation() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large("x"))]));
-    mirror.stall(1_000_000, 1);
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large_shell_script("x"))]));
+    mirror.stall_downloads(1_000_000, 1);
     let daemon = daemon(&mirror);
     let answer = daemon.post("/v1/acp/x?agent=opencode&timeoutMs=300", &initialize()).await;
     check_problem(&problem(answer).await, 504, "urn:problem:agent-timeout");
@@ -108,8 +108,8 @@ async fn a_request_that_gives_up_leaves_the_installation() {
 /// daemon-6: an installation can be followed, and ends with what it came to.
 #[tokio::test]
 async fn an_installation_is_followed_by_events() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("x"))]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &large_shell_script("x"))]));
     let daemon = daemon(&mirror);
     let request = daemon.request(Method::POST, "/v1/agents/opencode/install");
     let events = request.header("accept", "text/event-stream").send().await.unwrap().text().await.unwrap();
@@ -133,8 +133,8 @@ async fn an_installation_is_followed_by_events() {
 /// daemon-6: a failure is a problem that names every source; followed, it is the last event.
 #[tokio::test]
 async fn a_failed_installation_names_its_sources() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("package/bin/opencode", &script("evil"))]);
+    let mirror = DownloadMirror::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &shell_script("evil"))]);
     let other =
         "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==";
     let daemon = options(&mirror).arg("--mirror=https://github.com=http://127.0.0.1:9").start(TOMBOLO);
@@ -155,8 +155,8 @@ async fn a_failed_installation_names_its_sources() {
 /// daemon-6: a preprovisioned image installs nothing on first use either.
 #[tokio::test]
 async fn nothing_is_installed_on_first_use_where_that_is_switched_off() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP)]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP)]));
     let daemon = options(&mirror).arg("--no-install").start(TOMBOLO);
     let answer = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await;
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
@@ -164,13 +164,13 @@ async fn nothing_is_installed_on_first_use_where_that_is_switched_off() {
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
     let answer = daemon.request(Method::POST, "/v1/agents/opencode/install").send().await.unwrap();
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
-    assert!(mirror.asked("").is_empty());
+    assert!(mirror.requested_ranges("").is_empty());
 }
 
 /// daemon-8: an agent of another protocol cannot be driven by ACP.
 #[tokio::test]
 async fn an_agent_that_speaks_no_acp_is_refused() {
-    let options = DaemonOptions::default().agent("mine", &["cat"]).config("protocol = \"codex\"\n");
+    let options = TestDaemonOptions::default().agent("mine", &["cat"]).config("protocol = \"codex\"\n");
     let daemon = options.start(TOMBOLO);
     let answer = daemon.post("/v1/acp/x?agent=mine", &initialize()).await;
     check_problem(&problem(answer).await, 409, "urn:problem:not-acp");
@@ -179,10 +179,10 @@ async fn an_agent_that_speaks_no_acp_is_refused() {
 /// daemon-6: killed in mid-install, nothing is left that could be taken for the agent, and the next try goes on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_installation_is_taken_up_by_the_next() {
-    let mirror = Loopback::start().await;
-    let tarball = tar_gz(&[("opencode", &large("survived"))]);
-    mirror.put(OPENCODE, tarball.clone());
-    mirror.stall(tarball.len() / 2, 1);
+    let mirror = DownloadMirror::start().await;
+    let tarball = tar_gz(&[("opencode", &large_shell_script("survived"))]);
+    mirror.put_file(OPENCODE, tarball.clone());
+    mirror.stall_downloads(tarball.len() / 2, 1);
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join(".local/share/tombolo/agents/opencode");
     let mut killed = install(home.path(), &mirror).spawn().unwrap();
@@ -207,7 +207,7 @@ async fn a_killed_installation_is_taken_up_by_the_next() {
     let program = said.trim().rsplit(' ').next().unwrap();
     let run = std::process::Command::new(program).output().unwrap();
     assert_eq!(run.stdout, b"survived\n");
-    let ranges = mirror.asked("opencode-linux-x64.tar.gz");
+    let ranges = mirror.requested_ranges("opencode-linux-x64.tar.gz");
     assert!(
         ranges.len() == 2 && ranges[1].as_ref().is_some_and(|range| range.starts_with("bytes=")),
         "{ranges:?}"
@@ -218,8 +218,8 @@ async fn a_killed_installation_is_taken_up_by_the_next() {
 /// daemon-6: two processes at once install it once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_at_once_install_it_once() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("once"))]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &large_shell_script("once"))]));
     let home = tempfile::tempdir().unwrap();
     let both =
         [install(home.path(), &mirror).spawn().unwrap(), install(home.path(), &mirror).spawn().unwrap()];
@@ -229,14 +229,14 @@ async fn two_processes_at_once_install_it_once() {
         output.stdout
     });
     assert_eq!(one, two);
-    assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
+    assert_eq!(mirror.requested_ranges("opencode-linux-x64.tar.gz").len(), 1);
 }
 
 /// daemon-6: from the command line to another machine, in one file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bundle_goes_from_one_home_to_another() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, tar_gz(&[("opencode", &script("carried"))]));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &shell_script("carried"))]));
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let bundle = home.path().join("agents.tar.zst");
     let run = |home: &Path, arguments: &[&str]| {

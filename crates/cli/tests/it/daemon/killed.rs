@@ -9,8 +9,8 @@ use std::{
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{
-    Daemon,
-    mirror::{Loopback, large, tar_gz},
+    TestDaemon,
+    download_mirror::{DownloadMirror, large_shell_script, tar_gz},
 };
 use tokio::task::JoinSet;
 
@@ -65,7 +65,7 @@ impl Home {
         self.0.join(".cache/tombolo")
     }
 
-    fn daemon(&self, mirror: &Loopback, cache: &Path) -> Daemon {
+    fn daemon(&self, mirror: &DownloadMirror, cache: &Path) -> TestDaemon {
         let options = options(mirror).env("HOME", self.0.to_str().unwrap());
         options.env("TOMBOLO_CACHE_DIR", cache.to_str().unwrap()).start(TOMBOLO)
     }
@@ -112,7 +112,11 @@ impl Home {
             let content = std::fs::read(tree.join(name(number))).unwrap();
             assert_eq!(content, number.to_string().as_bytes(), "{what}");
         }
-        assert_eq!(std::fs::read(tree.join("lib/filling")).unwrap().len(), large("x").len(), "{what}");
+        assert_eq!(
+            std::fs::read(tree.join("lib/filling")).unwrap().len(),
+            large_shell_script("x").len(),
+            "{what}"
+        );
     }
 }
 
@@ -129,7 +133,8 @@ fn name(number: usize) -> String {
 }
 
 fn archive() -> Vec<u8> {
-    let (filling, small) = (large("x"), (0..FILES).map(|number| (name(number), number.to_string())));
+    let (filling, small) =
+        (large_shell_script("x"), (0..FILES).map(|number| (name(number), number.to_string())));
     let small: Vec<_> = small.collect();
     let mut members = vec![("opencode", ACP), ("lib/filling", filling.as_slice())];
     members.extend(small.iter().map(|(name, content)| (name.as_str(), content.as_bytes())));
@@ -137,7 +142,7 @@ fn archive() -> Vec<u8> {
 }
 
 /// Starts an installation and kills its daemon some time after a fact shows.
-async fn kill(home: &Home, mirror: &Loopback, fact: Fact, after: Duration) {
+async fn kill(home: &Home, mirror: &DownloadMirror, fact: Fact, after: Duration) {
     let daemon = home.daemon(mirror, &home.cache());
     let mut installing = JoinSet::new();
     installing.spawn(daemon.request(Method::POST, "/v1/agents/opencode/install").send());
@@ -157,12 +162,12 @@ async fn kill(home: &Home, mirror: &Loopback, fact: Fact, after: Duration) {
 }
 
 /// The agent as the list has it.
-async fn listed(daemon: &Daemon) -> Value {
+async fn listed(daemon: &TestDaemon) -> Value {
     let list: Value = daemon.get("/v1/agents").await.json().await.unwrap();
     list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == "opencode").unwrap().clone()
 }
 
-async fn answers(daemon: &Daemon) {
+async fn answers(daemon: &TestDaemon) {
     let answer: Value = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await.json().await.unwrap();
     assert_eq!(answer["result"]["from"], "installed", "{answer}");
 }
@@ -177,9 +182,9 @@ fn random(seed: u64, below: Duration) -> Duration {
 /// the first one of another home that shares the cache.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_daemon_killed_at_any_moment_leaves_no_half_of_an_agent() {
-    let mirror = Loopback::start().await;
-    mirror.put(OPENCODE, archive());
-    mirror.pace(Duration::from_millis(4));
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, archive());
+    mirror.slow_downloads(Duration::from_millis(4));
     let mut left = BTreeSet::new();
     for seed in 0..KILLS * Fact::ALL.len() as u64 {
         let fact = Fact::ALL[seed as usize % Fact::ALL.len()];

@@ -3,7 +3,7 @@
 use std::{os::unix::fs::symlink, path::Path, process::Command};
 
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, mirror::Loopback};
+use testkit::{TestDaemon, TestDaemonOptions, download_mirror::DownloadMirror};
 
 use super::install::initialize;
 use crate::TOMBOLO;
@@ -33,9 +33,9 @@ sys.exit(subprocess.call(pip + ['--index-url', os.environ['UV_DEFAULT_INDEX'], '
 "#;
 
 /// A daemon that knows one agent of a registry and has what such agents run on, but no uv.
-fn daemon(mirror: &Loopback, place: &Path, distribution: &Value) -> Daemon {
+fn daemon(mirror: &DownloadMirror, place: &Path, distribution: &Value) -> TestDaemon {
     let agent = json!({ "id": "looped", "name": "Looped", "version": "1.0.0", "distribution": distribution });
-    mirror.put("registry.json", json!({ "version": "1.0.0", "agents": [agent] }).to_string());
+    mirror.put_file("registry.json", json!({ "version": "1.0.0", "agents": [agent] }).to_string());
     for (name, say) in [("node", "process.execPath"), ("python3", "__import__('sys').executable")] {
         let ask = match name {
             "node" => ["-p", say].map(str::to_owned),
@@ -44,7 +44,7 @@ fn daemon(mirror: &Loopback, place: &Path, distribution: &Value) -> Daemon {
         let said = Command::new(name).args(ask).output().expect("it is on the PATH").stdout;
         symlink(String::from_utf8(said).unwrap().trim(), place.join(name)).unwrap();
     }
-    DaemonOptions::default()
+    TestDaemonOptions::default()
         .arg(format!("--acp-registry={}/registry.json", mirror.url))
         .env("npm_config_registry", &format!("{}/npm", mirror.url))
         .env("PIP_INDEX_URL", &format!("{}/simple", mirror.url))
@@ -56,7 +56,7 @@ fn daemon(mirror: &Loopback, place: &Path, distribution: &Value) -> Daemon {
         .start(TOMBOLO)
 }
 
-async fn check(daemon: &Daemon, from: &str) {
+async fn check(daemon: &TestDaemon, from: &str) {
     let answer: Value = daemon.post("/v1/acp/x?agent=looped", &initialize()).await.json().await.unwrap();
     assert_eq!(answer["result"]["from"], from, "{answer}");
 }
@@ -64,7 +64,7 @@ async fn check(daemon: &Daemon, from: &str) {
 /// daemon-8: an `npx` agent is installed by npm, with what it depends on, from the registry of the user.
 #[tokio::test]
 async fn npm_installs_an_agent_with_its_dependencies() {
-    let (mirror, place) = (Loopback::start().await, tempfile::tempdir().unwrap());
+    let (mirror, place) = (DownloadMirror::start().await, tempfile::tempdir().unwrap());
     let manifest = json!({
         "name": "@loop/agent", "version": "1.0.0", "bin": { "other": "other.js", "agent": "./agent.js" },
         "dependencies": { "@loop/part": "^2.0.0" },
@@ -73,13 +73,13 @@ async fn npm_installs_an_agent_with_its_dependencies() {
     mirror.put_npm_package(&json!({ "name": "@loop/part", "version": "2.1.0" }), &[("index.js", PART)]);
     let npx = json!({ "npx": { "package": "@loop/agent@1.0.0" } });
     check(&daemon(&mirror, place.path(), &npx), "npm").await;
-    assert_eq!(mirror.asked("/npm/@loop/part/-/2.1.0.tgz").len(), 1);
+    assert_eq!(mirror.requested_ranges("/npm/@loop/part/-/2.1.0.tgz").len(), 1);
 }
 
 /// daemon-8: a `uvx` agent is installed by uv, and uv by pip where there is none; both look where pip is told to.
 #[tokio::test]
 async fn uv_installs_an_agent_and_is_installed_for_it() {
-    let (mirror, place) = (Loopback::start().await, tempfile::tempdir().unwrap());
+    let (mirror, place) = (DownloadMirror::start().await, tempfile::tempdir().unwrap());
     mirror.put_python("uv", "0.13.7", UV);
     mirror.put_python("looped", "1.0.0", PROGRAM);
     let uvx = json!({ "uvx": { "package": "looped==1.0.0" } });
@@ -87,5 +87,5 @@ async fn uv_installs_an_agent_and_is_installed_for_it() {
     check(&daemon, "python").await;
     let tools = daemon.home().join(".local/share/tombolo/agents/uv/0.13.7/bin/uv");
     assert!(tools.exists());
-    assert_eq!(mirror.asked("/simple/looped/").len(), 1);
+    assert_eq!(mirror.requested_ranges("/simple/looped/").len(), 1);
 }

@@ -17,7 +17,7 @@ async fn write(connected: &Connected, root: &str, path: &str) {
 /// The same, with what the owner answers: they must be asked.
 async fn asked(terminal: &mut Terminal, connected: &Connected, (root, path): (&str, &str), line: &str) {
     let answer = async {
-        terminal.sees(&format!("  where | {root}:{path}")).await;
+        terminal.screen.sees(&format!("  where | {root}:{path}")).await;
         terminal.answers(ALWAYS, line).await;
     };
     tokio::join!(write(connected, root, path), answer);
@@ -32,10 +32,11 @@ async fn only_always_is_remembered() {
     asked(&mut terminal, &connected, ("main", "a.txt"), "y").await;
     let always = async {
         terminal
+            .screen
             .sees("  always| writing any file in main, for requests that name no workspace, until you")
             .await;
         terminal.answers(ALWAYS, "a").await;
-        terminal.sees("allowed, and remembered until you type `forget`").await;
+        terminal.screen.sees("allowed, and remembered until you type `forget`").await;
     };
     tokio::join!(write(&connected, "main", "b.txt"), always);
     write(&connected, "main", "c.txt").await;
@@ -43,7 +44,7 @@ async fn only_always_is_remembered() {
     let delete =
         connected.ask("file.delete", json!({ "root_id": "main", "path": "c.txt", "recursive": true }));
     let refuse = async {
-        terminal.sees("wants to delete a file, or a directory with all its contents").await;
+        terminal.screen.sees("wants to delete a file, or a directory with all its contents").await;
         terminal.answers(ALWAYS, "n").await;
     };
     assert_eq!(tokio::join!(delete, refuse).0.unwrap_err().code.as_str(), "policy_blocked");
@@ -62,7 +63,7 @@ async fn what_was_agreed_to_can_be_taken_back() {
     assert!(text(&forgot.stderr).contains("you are asked again"), "{}", text(&forgot.stderr));
     asked(&mut terminal, &connected, ("main", "c.txt"), "a").await;
     write(&connected, "main", "d.txt").await;
-    terminal.type_line("forget").await;
-    terminal.sees("forgot all remembered approvals; you are asked again").await;
+    terminal.screen.type_line("forget").await;
+    terminal.screen.sees("forgot all remembered approvals; you are asked again").await;
     asked(&mut terminal, &connected, ("main", "e.txt"), "y").await;
 }

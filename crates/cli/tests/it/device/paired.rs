@@ -7,7 +7,7 @@ use std::{
 
 use reqwest::Method;
 use serde_json::json;
-use testkit::Hub;
+use testkit::TestHub;
 
 use super::*;
 
@@ -20,7 +20,7 @@ struct Waiting {
 
 impl Waiting {
     /// Wants to be let in, with a directory and commands.
-    fn start(place: &Place, hub: &Hub) -> Self {
+    fn start(place: &Place, hub: &TestHub) -> Self {
         let mut command =
             place.device(&["pair", hub.base(), "--client-id", "laptop", "--root", "main=code:rw", "--shell"]);
         let log = File::create(place.path("pair.log")).unwrap();
@@ -42,14 +42,14 @@ impl Waiting {
 }
 
 /// What a hub answers.
-async fn tell(hub: &Hub, token: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
+async fn tell(hub: &TestHub, token: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
     let response = hub.request_as(token, method, path).json(body).send().await.unwrap();
     let status = response.status().as_u16();
     (status, response.json().await.unwrap_or_default())
 }
 
-async fn confirmed(hub: &Hub, code: &str) {
-    hub.add("box", "http://127.0.0.1:9", None).await;
+async fn confirmed(hub: &TestHub, code: &str) {
+    hub.add_runtime("box", "http://127.0.0.1:9", None).await;
     let root = json!({ "root_id": "main", "virtual_path": "/workspace/main", "mode": "ro" });
     let confirm = json!({
         "runtimes": ["box"],
@@ -64,7 +64,7 @@ async fn confirmed(hub: &Hub, code: &str) {
 /// relay-24 to relay-26, relay-170: what is used is what was granted of what is lent.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_is_paired_lent_and_sent_away() {
-    let (hub, place) = (Hub::start(TOMBOLO), Place::new());
+    let (hub, place) = (TestHub::start(TOMBOLO), Place::new());
     let waiting = Waiting::start(&place, &hub);
     let path = format!("/api/devices/pairings/{}", waiting.code);
     let (_, asked) = tell(&hub, hub.token(), Method::GET, &path, &json!(null)).await;
@@ -120,7 +120,7 @@ async fn a_device_is_paired_lent_and_sent_away() {
 /// Whoever says no is heard.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_is_not_wanted_is_told() {
-    let (hub, place) = (Hub::start(TOMBOLO), Place::new());
+    let (hub, place) = (TestHub::start(TOMBOLO), Place::new());
     let waiting = Waiting::start(&place, &hub);
     let path = format!("/api/devices/pairings/{}/refuse", waiting.code);
     let (status, _) = tell(&hub, hub.token(), Method::POST, &path, &json!(null)).await;
@@ -132,7 +132,7 @@ async fn a_device_that_is_not_wanted_is_told() {
 /// A token is shown to nobody but the hub that made it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_for_one_hub() {
-    let (hub, place) = (Hub::start(TOMBOLO), Place::new());
+    let (hub, place) = (TestHub::start(TOMBOLO), Place::new());
     let waiting = Waiting::start(&place, &hub);
     confirmed(&hub, &waiting.code).await;
     assert_eq!(waiting.ended(), Some(0));

@@ -18,20 +18,20 @@ async fn the_owner_is_asked_in_the_terminal() {
     let mut hub = StandIn::start().await;
     let (mut terminal, connected) = Terminal::open(&mut hub, &["--ask", "writes=always_ask"]).await;
     let asked = async {
-        terminal.sees("? session s-1 wants to write a file, replacing it if it exists").await;
+        terminal.screen.sees("? session s-1 wants to write a file, replacing it if it exists").await;
         // What somebody else says cannot command the terminal.
-        terminal.sees("  what  | hello<U+001B>[2J").await;
-        terminal.sees("  where | main:a.txt").await;
-        terminal.sees("  size  | 9 bytes, sent as utf-8").await;
-        terminal.sees(ONCE).await;
+        terminal.screen.sees("  what  | hello<U+001B>[2J").await;
+        terminal.screen.sees("  where | main:a.txt").await;
+        terminal.screen.sees("  size  | 9 bytes, sent as utf-8").await;
+        terminal.screen.sees(ONCE).await;
         assert!(!terminal.written("a.txt"));
         for unclear in ["perhaps", "a"] {
-            terminal.type_line(unclear).await;
-            terminal.sees("type y to allow once, or n to deny").await;
-            terminal.sees(ONCE).await;
+            terminal.screen.type_line(unclear).await;
+            terminal.screen.sees("type y to allow once, or n to deny").await;
+            terminal.screen.sees(ONCE).await;
         }
-        terminal.type_line("y").await;
-        terminal.sees("allowed once").await;
+        terminal.screen.type_line("y").await;
+        terminal.screen.sees("allowed once").await;
     };
     let (written, ()) = tokio::join!(connected.ask("file.write", write("a.txt")), asked);
     written.unwrap();
@@ -52,16 +52,16 @@ async fn what_was_typed_for_one_question_is_no_answer_to_the_next() {
     let (mut terminal, connected) = Terminal::open(&mut hub, &["--ask", "writes=always_ask"]).await;
     let ask = relay::Ask::new("file.write", protocol::relay::RawJson::from_value(&write("a.txt")));
     let call = connected.peer.request(ask).await;
-    terminal.sees(ONCE).await;
-    terminal.type_text("y").await;
-    terminal.sees("y").await;
+    terminal.screen.sees(ONCE).await;
+    terminal.screen.type_text("y").await;
+    terminal.screen.sees("y").await;
     drop(call);
-    terminal.sees("the request was cancelled").await;
+    terminal.screen.sees("the request was cancelled").await;
     let asked = async {
-        terminal.sees("  where | main:b.txt").await;
-        terminal.sees(ONCE).await;
-        terminal.type_text("\r").await;
-        terminal.sees("type y to allow once, or n to deny").await;
+        terminal.screen.sees("  where | main:b.txt").await;
+        terminal.screen.sees(ONCE).await;
+        terminal.screen.type_text("\r").await;
+        terminal.screen.sees("type y to allow once, or n to deny").await;
         assert!(!terminal.written("b.txt"));
         terminal.answers(ONCE, "y").await;
     };
@@ -78,12 +78,12 @@ async fn a_command_is_shown_as_it_is_run() {
     let (mut terminal, connected) = Terminal::open(&mut hub, &more).await;
     let start = |command: &str| json!({ "command": command, "env": { "KEY": "va\nlue" } });
     let asked = async {
-        terminal.sees("? session s-1 wants to run a command of 2 lines").await;
-        terminal.sees("  what  | printf 'a\\n<U+202E>'; touch one.txt\r\n").await;
-        terminal.sees("        | touch two.txt\r\n").await;
-        terminal.sees("  where | /workspace/main\r\n").await;
-        terminal.sees("  env   | KEY=va<U+000A>lue\r\n").await;
-        terminal.sees("  later | input to the running command is allowed").await;
+        terminal.screen.sees("? session s-1 wants to run a command of 2 lines").await;
+        terminal.screen.sees("  what  | printf 'a\\n<U+202E>'; touch one.txt\r\n").await;
+        terminal.screen.sees("        | touch two.txt\r\n").await;
+        terminal.screen.sees("  where | /workspace/main\r\n").await;
+        terminal.screen.sees("  env   | KEY=va<U+000A>lue\r\n").await;
+        terminal.screen.sees("  later | input to the running command is allowed").await;
         terminal.answers(ONCE, "y").await;
     };
     let command = "printf 'a\\n\u{202e}'; touch one.txt\ntouch two.txt";
@@ -105,18 +105,18 @@ async fn the_owner_speaks_to_it_in_the_terminal() {
     let mut hub = StandIn::start().await;
     let (mut terminal, mut connected) = Terminal::open(&mut hub, &[]).await;
     connected.ask("file.write", write("a.txt")).await.unwrap();
-    terminal.sees("session s-1 uses this device").await;
-    terminal.type_line("pause lunch").await;
-    terminal.sees("paused (lunch)").await;
-    terminal.sees("● laptop connected, paused").await;
+    terminal.screen.sees("session s-1 uses this device").await;
+    terminal.screen.type_line("pause lunch").await;
+    terminal.screen.sees("paused (lunch)").await;
+    terminal.screen.sees("● laptop connected, paused").await;
     assert_eq!(connected.event("provider.paused").await, json!({ "reason": "lunch" }));
-    terminal.type_line("dance").await;
-    terminal.sees("type status, pause, resume, forget or stop").await;
-    terminal.type_line("resume").await;
-    terminal.sees("resumed").await;
-    terminal.type_line("stop").await;
+    terminal.screen.type_line("dance").await;
+    terminal.screen.sees("type status, pause, resume, forget or stop").await;
+    terminal.screen.type_line("resume").await;
+    terminal.screen.sees("resumed").await;
+    terminal.screen.type_line("stop").await;
     within(secs(5), connected.lost()).await;
-    assert_eq!(terminal.ended().await, 0);
+    assert_eq!(terminal.screen.exit_code().await, 0);
 }
 
 /// relay-142: where nobody can be asked, nobody has agreed.

@@ -8,16 +8,7 @@ use std::{
 use serde_json::json;
 
 use super::*;
-
-/// Tools that are commands.
-const TOOLS: &str = r#"
-[[tool]]
-name = "shout"
-description = "Says it louder."
-command = ["tr", "a-z", "A-Z"]
-risk = "low"
-input_schema = { type = "object" }
-"#;
+use crate::device_tools::TOOLS;
 
 /// relay-19, relay-20, relay-21, relay-23, relay-175: what is lent is said, and nothing else is.
 #[tokio::test(flavor = "multi_thread")]

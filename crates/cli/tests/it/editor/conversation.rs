@@ -1,12 +1,12 @@
 //! What passes through, and how.
 
-use testkit::{Daemon, DaemonOptions};
+use testkit::{TestDaemon, TestDaemonOptions};
 
 use super::*;
 
 #[tokio::test]
 async fn an_editor_holds_a_conversation() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "mock"]);
     editor.say(&initialize()).await;
     assert_eq!(editor.hear().await["result"]["agentInfo"]["name"], "mock");
@@ -35,7 +35,7 @@ async fn an_editor_holds_a_conversation() {
 /// acp-7: bytes pass unchanged, whatever they say.
 #[tokio::test]
 async fn bytes_pass_unchanged_in_both_directions() {
-    let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "cat"]);
     let large = format!(r#"{{"jsonrpc":"2.0","method":"large","params":"{}"}}"#, "ü".repeat(1 << 20));
     for line in [
@@ -53,7 +53,7 @@ async fn bytes_pass_unchanged_in_both_directions() {
 /// A line that is no message is answered, and what comes after it goes on.
 #[tokio::test]
 async fn a_wrong_message_is_answered_and_ends_nothing() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "mock"]);
     editor.say_line("not a message").await;
     let answer = editor.hear().await;
@@ -70,7 +70,7 @@ async fn a_wrong_message_is_answered_and_ends_nothing() {
 
 #[tokio::test]
 async fn the_agent_runs_where_it_is_told_to() {
-    let daemon = DaemonOptions::default()
+    let daemon = TestDaemonOptions::default()
         .agent("where", &["python3", "-uc", "import os,sys,json\nfor l in sys.stdin: print(json.dumps({'jsonrpc':'2.0','method':'cwd','params':os.getcwd()}))"])
         .start(TOMBOLO);
     let directory = daemon.home().join("project");

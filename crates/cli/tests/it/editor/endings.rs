@@ -22,7 +22,7 @@ async fn check(mut editor: Editor, id: u64, code: i32, words: &str) -> Ended {
 /// daemon-2: the token comes from a file or the variable, and is never printed or seen.
 #[tokio::test]
 async fn a_wrong_token_is_told() {
-    let daemon = DaemonOptions::default().arg("--token").arg("the-right-one").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--token").arg("the-right-one").start(TOMBOLO);
     let start = |token: &str| {
         let mut command = acp(daemon.base(), &["--agent", "mock"]);
         command.env("TOMBOLO_TOKEN", token);
@@ -48,7 +48,7 @@ async fn a_wrong_token_is_told() {
 
 #[tokio::test]
 async fn an_unknown_agent_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "nobody"]);
     editor.say(&initialize()).await;
     let ended = check(editor, 1, 1, "agent `nobody` does not exist").await;
@@ -58,7 +58,7 @@ async fn an_unknown_agent_is_told() {
 
 #[tokio::test]
 async fn the_instance_of_another_agent_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &initialize()).await;
     let mut editor = Editor::start(daemon.base(), &["--agent", "other", "--server-id", "a"]);
     editor.say(&initialize()).await;
@@ -69,7 +69,7 @@ async fn the_instance_of_another_agent_is_told() {
 /// acp-12: the end of the agent is told at once, after the last that it said.
 #[tokio::test]
 async fn the_end_of_the_agent_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "mock"]);
     editor.say(&prompt(3, "/chunks 100\n/crash 3")).await;
     for number in 1..=100 {
@@ -84,7 +84,7 @@ async fn the_end_of_the_agent_is_told() {
 /// acp-21: somebody else deletes the instance.
 #[tokio::test]
 async fn a_deleted_instance_is_told() {
-    let (daemon, _proxy, editor) = in_a_turn(DaemonOptions::default(), &[]).await;
+    let (daemon, _proxy, editor) = in_a_turn(TestDaemonOptions::default(), &[]).await;
     assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
     check(editor, 2, 6, "the agent ").await;
 }
@@ -92,7 +92,7 @@ async fn a_deleted_instance_is_told() {
 /// The instance is deleted while nobody can be told; a daemon that was started anew looks the same.
 #[tokio::test]
 async fn an_instance_that_is_gone_after_an_outage_is_told() {
-    let (daemon, proxy, editor) = in_a_turn(DaemonOptions::default(), &[]).await;
+    let (daemon, proxy, editor) = in_a_turn(TestDaemonOptions::default(), &[]).await;
     proxy.open(false);
     assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
     proxy.open(true);
@@ -103,7 +103,7 @@ async fn an_instance_that_is_gone_after_an_outage_is_told() {
 /// acp-18: what fell out of the ring while the network was down is never passed over in silence.
 #[tokio::test]
 async fn a_gap_is_told() {
-    let (daemon, proxy, editor) = in_a_turn(DaemonOptions::default().arg("--events-max=10"), &[]).await;
+    let (daemon, proxy, editor) = in_a_turn(TestDaemonOptions::default().arg("--events-max=10"), &[]).await;
     proxy.open(false);
     // Somebody else makes the agent say more than is kept.
     daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;

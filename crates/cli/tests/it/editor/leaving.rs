@@ -6,11 +6,11 @@ use testkit::within_blocking;
 
 use super::*;
 
-async fn talking(endpoint: &str, daemon: &Daemon) -> (Editor, u64) {
+async fn talking(endpoint: &str, daemon: &TestDaemon) -> (Editor, u64) {
     talking_as(endpoint, daemon, &["--agent", "mock"]).await
 }
 
-async fn talking_as(endpoint: &str, daemon: &Daemon, arguments: &[&str]) -> (Editor, u64) {
+async fn talking_as(endpoint: &str, daemon: &TestDaemon, arguments: &[&str]) -> (Editor, u64) {
     let mut editor = Editor::start(endpoint, arguments);
     editor.say(&initialize()).await;
     assert_eq!(editor.hear().await["id"], 1);
@@ -27,14 +27,14 @@ fn lives(pid: u64) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }
 
-async fn check_gone(daemon: &Daemon, pid: u64) {
+async fn check_gone(daemon: &TestDaemon, pid: u64) {
     assert!(instances(daemon).await.is_empty());
     assert!(!lives(pid));
 }
 
 #[tokio::test]
 async fn the_end_of_the_input_ends_the_agent() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let (editor, pid) = talking(daemon.base(), &daemon).await;
     let ended = editor.leave().await;
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
@@ -43,7 +43,7 @@ async fn the_end_of_the_input_ends_the_agent() {
 
 #[tokio::test]
 async fn a_signal_ends_the_agent() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     for signal in ["TERM", "INT", "HUP"] {
         let (editor, pid) = talking(daemon.base(), &daemon).await;
         editor.signal(signal);
@@ -56,7 +56,7 @@ async fn a_signal_ends_the_agent() {
 /// Killed, it can tell nobody: the daemon waits a while for it, and ends the agent in the middle of its turn.
 #[tokio::test]
 async fn a_killed_bridge_leaves_no_agent() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let (editor, pid) = talking_as(daemon.base(), &daemon, &["--agent", "mock", "--linger", "300ms"]).await;
     editor.signal("KILL");
     assert_eq!(editor.ended().await.code, None);
@@ -72,7 +72,7 @@ async fn a_killed_bridge_leaves_no_agent() {
 /// Nothing is said, so that only the closed pipe itself can tell.
 #[tokio::test]
 async fn an_editor_that_reads_no_more_has_left() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let (mut editor, pid) = talking(daemon.base(), &daemon).await;
     editor.stdout = None;
     assert_eq!(editor.ended().await.code, Some(0));
@@ -82,7 +82,7 @@ async fn an_editor_that_reads_no_more_has_left() {
 /// An editor that is killed closes both ends at once.
 #[tokio::test]
 async fn a_killed_editor_has_left() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let (mut editor, pid) = talking(daemon.base(), &daemon).await;
     (editor.stdin, editor.stdout) = (None, None);
     assert_eq!(editor.ended().await.code, Some(0));
@@ -92,7 +92,7 @@ async fn a_killed_editor_has_left() {
 /// The network is down at that moment, and back a moment later.
 #[tokio::test]
 async fn an_editor_that_leaves_while_the_network_is_down_leaves_nothing() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let proxy = Proxy::start(daemon.base()).await;
     let (mut editor, pid) = talking(&proxy.endpoint(), &daemon).await;
     proxy.open(false);
@@ -109,7 +109,7 @@ async fn an_editor_that_leaves_while_the_network_is_down_leaves_nothing() {
 /// The wait is bounded when the network stays down; what may be left is told.
 #[tokio::test]
 async fn an_editor_that_leaves_for_good_without_a_network_is_told_what_is_left() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let proxy = Proxy::start(daemon.base()).await;
     let (editor, pid) = talking(&proxy.endpoint(), &daemon).await;
     proxy.open(false);
@@ -123,7 +123,7 @@ async fn an_editor_that_leaves_for_good_without_a_network_is_told_what_is_left()
 
 #[tokio::test]
 async fn an_editor_that_says_nothing_starts_nothing() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let ended = Editor::start(daemon.base(), &["--agent", "mock"]).leave().await;
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(instances(&daemon).await.is_empty());
@@ -132,7 +132,7 @@ async fn an_editor_that_says_nothing_starts_nothing() {
 /// An instance that was there before belongs to somebody else.
 #[tokio::test]
 async fn an_instance_that_was_there_is_left_running() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     daemon.post("/v1/acp/shared?agent=mock", &prompt(1, "said before")).await;
     let mut editor = Editor::start(daemon.base(), &["--agent", "mock", "--server-id", "shared"]);
     editor.say(&prompt(5, "said now")).await;
@@ -145,7 +145,7 @@ async fn an_instance_that_was_there_is_left_running() {
 /// What the editor says just before it leaves is delivered to an instance that stays.
 #[tokio::test]
 async fn last_words_arrive() {
-    let daemon = testkit::DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let daemon = testkit::TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     daemon.post("/v1/acp/shared?agent=cat", &json!({ "jsonrpc": "2.0", "method": "m" })).await;
     let mut editor = Editor::start(daemon.base(), &["--agent", "cat", "--server-id", "shared"]);
     for number in 0..100 {
@@ -162,7 +162,7 @@ async fn last_words_arrive() {
 /// An instance that we named and made is ours; one whose agent has ended is somebody's, and started anew.
 #[tokio::test]
 async fn a_named_instance_is_ours_if_we_made_it() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "mock", "--server-id", "mine"]);
     editor.say(&initialize()).await;
     editor.hear().await;

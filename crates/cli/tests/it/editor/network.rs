@@ -15,7 +15,7 @@ fn numbered(number: u64) -> String {
 /// and before its answer came, and in the middle of the stream.
 #[tokio::test]
 async fn a_network_that_is_cut_again_and_again_loses_and_doubles_nothing() {
-    let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     let proxy = Proxy::start(daemon.base()).await;
     proxy.cut(true);
     let Editor { mut child, stdin, stdout, mut stderr } =
@@ -59,7 +59,7 @@ async fn a_network_that_is_cut_again_and_again_loses_and_doubles_nothing() {
 /// What is said while the network is down arrives when it is back.
 #[tokio::test]
 async fn a_network_that_is_back_brings_everything() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let proxy = Proxy::start(daemon.base()).await;
     let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock"]);
     editor.say(&initialize()).await;
@@ -88,7 +88,7 @@ async fn a_network_that_is_back_brings_everything() {
 /// An outage of many seconds is outlasted, by an editor that waits for a response and says nothing itself.
 #[tokio::test]
 async fn a_long_outage_is_outlasted() {
-    let (daemon, proxy, mut editor) = in_a_turn(DaemonOptions::default(), &[]).await;
+    let (daemon, proxy, mut editor) = in_a_turn(TestDaemonOptions::default(), &[]).await;
     proxy.open(false);
     daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
     // More often than anybody tries who is not patient.
@@ -101,7 +101,7 @@ async fn a_long_outage_is_outlasted() {
 /// An outage that is shorter than the instance lingers costs nothing, though nobody was there for it.
 #[tokio::test]
 async fn an_outage_shorter_than_the_linger_loses_nothing() {
-    let (daemon, proxy, mut editor) = in_a_turn(DaemonOptions::default(), &["--linger", "30s"]).await;
+    let (daemon, proxy, mut editor) = in_a_turn(TestDaemonOptions::default(), &["--linger", "30s"]).await;
     proxy.open(false);
     let deserted = async {
         while daemon.instance("a").await["subscribers"] != 0 {
@@ -137,7 +137,7 @@ async fn refused(proxy: &Proxy, count: u64) {
 /// Patience has an end, with a message, an answer for the editor and a code.
 #[tokio::test]
 async fn patience_ends() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let proxy = Proxy::start(daemon.base()).await;
     let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock", "--reconnect-timeout", "500ms"]);
     editor.say(&initialize()).await;

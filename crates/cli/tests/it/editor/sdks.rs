@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use super::*;
 use crate::acp::clients;
@@ -21,7 +21,7 @@ fn rust_editor() -> PathBuf {
     target.join("debug/rust-sdk-editor")
 }
 
-async fn check(daemon: &Daemon, output: &Output) {
+async fn check(daemon: &TestDaemon, output: &Output) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {said}", output.status);
     // The SDK has closed the pipes; what it started has a moment to tidy up.
@@ -35,7 +35,7 @@ async fn check(daemon: &Daemon, output: &Output) {
 
 #[tokio::test]
 async fn the_rust_sdk_holds_a_conversation() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Command::new(rust_editor());
     editor.args([TOMBOLO, "acp", "--endpoint", daemon.base(), "--agent", "mock"]);
     check(&daemon, &editor.output().unwrap()).await;
@@ -43,7 +43,7 @@ async fn the_rust_sdk_holds_a_conversation() {
 
 #[tokio::test]
 async fn the_typescript_sdk_holds_a_conversation() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Command::new("node");
     editor.arg(clients::script("editor.mjs"));
     editor.args([TOMBOLO, "acp", "--endpoint", daemon.base(), "--agent", "mock"]);

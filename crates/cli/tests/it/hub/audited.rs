@@ -7,7 +7,7 @@ use tokio::{io::AsyncReadExt, net::TcpListener};
 use super::*;
 
 /// All entries.
-async fn entries(hub: &Hub) -> Vec<Value> {
+async fn entries(hub: &TestHub) -> Vec<Value> {
     let (mut entries, mut offset, mut more) = (Vec::new(), 0, true);
     while more {
         let (status, page) =
@@ -102,7 +102,7 @@ async fn everything_that_is_done_leaves_an_entry() {
     for word in ["in-a-query", "a-word-of-ana", &ana, hub.token(), "wrong"] {
         assert!(!all.contains(word), "{word}");
     }
-    hub.killed_and_restarted();
+    hub.kill_and_restart();
     assert_eq!(entries(&hub).await, before);
 }
 
@@ -147,9 +147,9 @@ async fn names_that_are_not_ours_leave_an_entry() {
 /// A command leaves an entry also if whoever gave it is gone before it is answered.
 #[tokio::test]
 async fn who_leaves_early_leaves_an_entry() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let runtime = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    hub.add("box", &format!("http://{}", runtime.local_addr().unwrap()), None).await;
+    hub.add_runtime("box", &format!("http://{}", runtime.local_addr().unwrap()), None).await;
     let request = hub.request(Method::POST, "/api/runtimes/box/v1/sessions/s/cancel");
     // It is asked, and does not answer.
     let asked = async {

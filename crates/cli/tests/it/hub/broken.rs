@@ -18,7 +18,7 @@ async fn a_runtime_goes_away_and_comes_back() {
     let (mut daemon, hub) = both().await;
     let wire = Wire::to(daemon.base()).await;
     hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
-    hub.add("box", &wire.base, Some(TOKEN)).await;
+    hub.add_runtime("box", &wire.base, Some(TOKEN)).await;
     create(&daemon, "s").await;
     let mut viewer = Viewer::new(&hub, "s", None).await;
     viewer.until("control").await;
@@ -26,7 +26,7 @@ async fn a_runtime_goes_away_and_comes_back() {
     assert_eq!(viewer.until("diagnostic").await["code"], "backend.upstream_disconnect");
     assert_eq!(viewer.until("diagnostic").await["code"], "backend.runtime_unavailable");
     // It is even another process by then.
-    daemon.killed_and_restarted();
+    daemon.kill_and_restart();
     wire.lead_to(daemon.base());
     send(&daemon, "s", "hello").await;
     wire.set_down(false);
@@ -45,7 +45,7 @@ async fn nothing_is_missed_whatever_breaks() {
     let (daemon, hub) = both().await;
     let wire = Wire::to(daemon.base()).await;
     hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
-    hub.add("box", &wire.base, Some(TOKEN)).await;
+    hub.add_runtime("box", &wire.base, Some(TOKEN)).await;
     // One per millisecond.
     all_is_seen(daemon, hub, |_| (), &wire, &format!("/drip {PIECES} 1")).await;
 }
@@ -53,7 +53,7 @@ async fn nothing_is_missed_whatever_breaks() {
 /// observation-33, observation-52, observation-61, observation-75: the same where the daemon has called the hub, and the tunnel is what breaks.
 #[tokio::test]
 async fn nothing_is_missed_whatever_breaks_of_a_tunnel() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let wire = Wire::to(hub.base()).await;
     let daemon = join(&hub, &wire.base, "box").await;
     // More slowly: it takes a moment to join again, and the hub keeps so much only.
@@ -67,7 +67,13 @@ fn is_old(time: &Value) -> bool {
 }
 
 /// Breaks the wire and kills the hub while the agent does what `message` says.
-async fn all_is_seen(daemon: Daemon, mut hub: Hub, restarted: impl Fn(&Hub), wire: &Wire, message: &str) {
+async fn all_is_seen(
+    daemon: TestDaemon,
+    mut hub: TestHub,
+    restarted: impl Fn(&TestHub),
+    wire: &Wire,
+    message: &str,
+) {
     create(&daemon, "s").await;
     let mut random = fastrand::Rng::with_seed(61);
     let mut viewer = Viewer::new(&hub, "s", None).await;
@@ -113,7 +119,7 @@ async fn all_is_seen(daemon: Daemon, mut hub: Hub, restarted: impl Fn(&Hub), wir
                     wire.set_down(false);
                 }
                 2 => {
-                    hub.killed_and_restarted();
+                    hub.kill_and_restart();
                     restarted(&hub);
                 }
                 _ => {}

@@ -6,7 +6,7 @@ use super::*;
 use crate::{check_problem, problem};
 
 /// Logs in; the cookie as it was set.
-async fn log_in(hub: &Hub, token: &str, host: Option<&str>) -> String {
+async fn log_in(hub: &TestHub, token: &str, host: Option<&str>) -> String {
     let mut request = plain(hub, Method::POST, "/api/login").json(&json!({ "token": token }));
     if let Some(host) = host {
         request = request.header("host", host);
@@ -28,7 +28,7 @@ fn secret(set: &str) -> &str {
 }
 
 /// A request without any token.
-fn plain(hub: &Hub, method: Method, path: &str) -> RequestBuilder {
+fn plain(hub: &TestHub, method: Method, path: &str) -> RequestBuilder {
     reqwest::Client::new().request(method, format!("{}{path}", hub.base()))
 }
 
@@ -115,7 +115,7 @@ async fn a_cookie_is_for_our_own_pages() {
 /// Elsewhere than on this machine a cookie needs TLS, by its name too.
 #[tokio::test]
 async fn a_cookie_needs_tls_elsewhere() {
-    let hub = Hub::start_with(TOMBOLO, &["--allow-host", "hub.example"]);
+    let hub = TestHub::start_with(TOMBOLO, &["--allow-host", "hub.example"]);
     let set = log_in(&hub, hub.token(), Some("hub.example")).await;
     assert!(set.starts_with("__Host-tombolo=tombolo_") && set.ends_with("; Secure"), "{set}");
     let at = |host: &str, cookie: &str| {

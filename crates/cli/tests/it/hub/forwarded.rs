@@ -21,7 +21,7 @@ async fn a_session_is_driven_through_the_hub() {
     assert_eq!(created.status(), 200);
     let followed = hub.request(Method::GET, &at("/events/sse?offset=0")).send().await.unwrap();
     assert_eq!(followed.headers()["content-type"], "text/event-stream");
-    let mut followed = Events::new(followed);
+    let mut followed = EventStream::new(followed);
     let sent = hub.request(Method::POST, &at("/messages")).json(&json!({ "message": "hello" })).send().await;
     assert_eq!(sent.unwrap().status(), 202);
     let mut seen = Vec::new();
@@ -60,12 +60,12 @@ async fn large_bodies_are_not_held() {
 /// The same through a tunnel, by either end of it.
 #[tokio::test]
 async fn large_bodies_are_not_held_by_a_tunnel() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let daemon = join(&hub, hub.base(), "box").await;
     check_large_bodies_between(&daemon, &hub).await;
 }
 
-async fn check_large_bodies_between(daemon: &Daemon, hub: &Hub) {
+async fn check_large_bodies_between(daemon: &TestDaemon, hub: &TestHub) {
     let both = [("hub", hub.pid()), ("daemon", daemon.pid())];
     check_large_bodies(&Person::owner(hub), "box", &daemon.home(), &both).await;
 }
@@ -105,7 +105,7 @@ pub(super) async fn check_large_bodies(
 #[tokio::test]
 async fn what_cannot_be_passed_on_is_told() {
     let (_daemon, hub) = both().await;
-    hub.add("down", "http://127.0.0.1:9", None).await;
+    hub.add_runtime("down", "http://127.0.0.1:9", None).await;
     for (path, status, kind) in [
         ("/api/runtimes/down/v1/health", 502, "urn:problem:runtime-unavailable"),
         ("/api/runtimes/none/v1/health", 404, "urn:problem:runtime-not-found"),

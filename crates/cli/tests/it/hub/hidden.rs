@@ -9,7 +9,7 @@ async fn nothing_tells_where_a_runtime_is() {
     let (daemon, mut hub) = both().await;
     create(&daemon, "s").await;
     let elsewhere = "http://127.0.0.1:9/far/away";
-    hub.add("down", elsewhere, Some("another-token")).await;
+    hub.add_runtime("down", elsewhere, Some("another-token")).await;
     let mut received = String::new();
     let mut viewer = Viewer::new(&hub, "s", None).await;
     viewer.until("control").await;
@@ -29,7 +29,7 @@ async fn nothing_tells_where_a_runtime_is() {
     ask(&daemon, Method::DELETE, "/v1/sessions/s", None).await;
     let (last, _) = viewer.end().await;
     assert_eq!(last["diagnostic"]["code"], "backend.worker_not_found");
-    hub.killed_and_restarted();
+    hub.kill_and_restart();
     received += &viewer.received;
     let home = daemon.home().join(".local");
     let places =
@@ -47,7 +47,7 @@ async fn nothing_tells_where_a_runtime_is() {
 /// No secret is in any file or in the log, or in any answer but the one that it was made for.
 #[tokio::test]
 async fn a_secret_is_shown_once() {
-    let hub = Hub::start_with(TOMBOLO, &["--log", "debug"]);
+    let hub = TestHub::start_with(TOMBOLO, &["--log", "debug"]);
     let ana = somebody(&hub, "ana", json!({ "everywhere": "viewer" })).await;
     let (id, revoked) = token(&hub, json!({ "name": "t", "user": "ana" })).await;
     let login = hub.request(Method::POST, "/api/login").json(&json!({ "token": ana })).send().await.unwrap();

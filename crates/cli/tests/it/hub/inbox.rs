@@ -6,10 +6,10 @@ use super::{wire::Wire, *};
 use crate::{asker::asker, check_problem, problem};
 
 /// Two daemons, and a hub that knows them as `box` and `den`.
-async fn three() -> (Daemon, Daemon, Hub) {
+async fn three() -> (TestDaemon, TestDaemon, TestHub) {
     let (daemon, hub) = both().await;
-    let other = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    hub.add("den", other.base(), Some(TOKEN)).await;
+    let other = TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    hub.add_runtime("den", other.base(), Some(TOKEN)).await;
     (daemon, other, hub)
 }
 
@@ -78,12 +78,12 @@ async fn a_runtime_that_is_away_is_named() {
     let (daemon, hub) = both().await;
     let owner = Person::owner(&hub);
     let wire = Wire::to(daemon.base()).await;
-    hub.add("wired", &wire.base, Some(TOKEN)).await;
+    hub.add_runtime("wired", &wire.base, Some(TOKEN)).await;
     hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
-    hub.add("down", "http://127.0.0.1:9", None).await;
+    hub.add_runtime("down", "http://127.0.0.1:9", None).await;
     // Connections are taken by the system, and nobody ever answers.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    hub.add("silent", &format!("http://{}", silent.local_addr().unwrap()), None).await;
+    hub.add_runtime("silent", &format!("http://{}", silent.local_addr().unwrap()), None).await;
     create(&daemon, "s").await;
     send(&daemon, "s", "/permission").await;
     let mut listener = owner.listen().await;
@@ -114,7 +114,7 @@ async fn a_runtime_that_is_away_is_named() {
     let back = listener.until("available").await;
     assert_eq!(back, json!({ "type": "available", "runtimeId": "wired", "waits": [asked] }));
     // One that is added while somebody listens is listened to.
-    hub.add("again", daemon.base(), Some(TOKEN)).await;
+    hub.add_runtime("again", daemon.base(), Some(TOKEN)).await;
     assert_eq!(listener.next().await, json!({ "type": "unavailable", "runtimeId": "again" }));
     let added = listener.until("available").await;
     assert_eq!((&added["runtimeId"], &added["waits"][0]["id"]), (&json!("again"), &asked["id"]));
@@ -128,8 +128,8 @@ async fn a_runtime_that_is_away_is_named() {
 async fn who_comes_in_the_middle_misses_nothing() {
     const WAITS: usize = 200;
     let daemon = asker(WAITS).env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    let hub = Hub::start(TOMBOLO);
-    hub.add("box", daemon.base(), Some(TOKEN)).await;
+    let hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", daemon.base(), Some(TOKEN)).await;
     ask(&daemon, Method::POST, "/v1/sessions/s", Some(json!({ "agent": "asker" }))).await;
     let owner = Person::owner(&hub);
     let mut first = owner.listen().await;
@@ -221,8 +221,8 @@ async fn the_inbox_on_the_command_line() {
 #[tokio::test]
 async fn the_inbox_has_what_somebody_sees() {
     let (daemon, hub) = both().await;
-    let other = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    hub.add_to("lab", "den", other.base(), Some(TOKEN)).await;
+    let other = TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    hub.add_runtime_to("lab", "den", other.base(), Some(TOKEN)).await;
     somebody(&hub, "ada", json!({ "roles": { "default": "viewer" } })).await;
     let (id, secret) = token(&hub, json!({ "name": "inbox", "user": "ada" })).await;
     let ada = Person::new(&hub, "ada", &secret);

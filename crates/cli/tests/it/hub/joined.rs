@@ -1,7 +1,7 @@
 //! Daemons that call the hub, from where nobody can reach them.
 
 use futures_util::future::join_all;
-use testkit::tls::{CERTIFICATE, OTHER_CERTIFICATE, Tls};
+use testkit::tls_proxy::{CERTIFICATE, OTHER_CERTIFICATE, TlsProxy};
 use tokio_tungstenite::tungstenite;
 
 use super::*;
@@ -18,16 +18,16 @@ fn at(id: &str, path: &str) -> String {
     format!("/api/runtimes/box/v1/sessions/{id}{path}")
 }
 
-async fn create_through(hub: &Hub, id: &str) {
+async fn create_through(hub: &TestHub, id: &str) {
     through(hub, Method::POST, &at(id, ""), Some(json!({ "agent": "mock" }))).await;
 }
 
-async fn send_through(hub: &Hub, id: &str, message: &str) {
+async fn send_through(hub: &TestHub, id: &str, message: &str) {
     through(hub, Method::POST, &at(id, "/messages"), Some(json!({ "message": message }))).await;
 }
 
 /// How an attempt to join is answered.
-async fn status(hub: &Hub, query: &str, token: &str) -> u16 {
+async fn status(hub: &TestHub, query: &str, token: &str) -> u16 {
     match Viewer::at(&format!("{}/api/join/ws{query}", hub.base()), token).await.map(drop) {
         Err(tungstenite::Error::Http(response)) => response.status().as_u16(),
         Err(other) => panic!("{other}"),
@@ -39,7 +39,7 @@ async fn status(hub: &Hub, query: &str, token: &str) -> u16 {
 /// the connection that the daemon made; and nothing that is received tells where it is.
 #[tokio::test]
 async fn a_daemon_that_nobody_can_reach_is_driven_and_watched() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let daemon = join(&hub, hub.base(), "box").await;
     create_through(&hub, "s").await;
     let mut viewer = Viewer::new(&hub, "s", None).await;
@@ -70,7 +70,7 @@ async fn a_daemon_that_nobody_can_reach_is_driven_and_watched() {
 /// Many sessions share one tunnel, and streams that nobody reads do not stop those that somebody does.
 #[tokio::test]
 async fn who_does_not_read_stops_nobody_else() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let daemon = join(&hub, hub.base(), "box").await;
     let file = daemon.home().join("large");
     std::fs::write(&file, vec![7; FILE_BYTES]).unwrap();
@@ -115,9 +115,9 @@ async fn who_does_not_read_stops_nobody_else() {
 /// Only what the hub gave out lets a daemon join, as what it was given out for, and until it is taken back.
 #[tokio::test]
 async fn only_who_was_invited_joins() {
-    let hub = Hub::start(TOMBOLO);
-    let token = hub.invite("box").await;
-    let other = hub.invite("other").await;
+    let hub = TestHub::start(TOMBOLO);
+    let token = hub.create_join_token("box").await;
+    let other = hub.create_join_token("other").await;
     for (query, with, expected) in [
         ("", "", 401),
         ("", "tombolo_join_wrong", 401),
@@ -147,7 +147,7 @@ async fn only_who_was_invited_joins() {
 /// A runtime that is removed is gone at once, whoever uses it; and comes back only as one that is invited anew.
 #[tokio::test]
 async fn a_runtime_that_is_removed_is_cut_off() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let _daemon = join(&hub, hub.base(), "box").await;
     create_through(&hub, "s").await;
     let mut viewer = Viewer::new(&hub, "s", None).await;
@@ -160,15 +160,15 @@ async fn a_runtime_that_is_removed_is_cut_off() {
     let gone = hub.request(Method::GET, &at("s", "")).send().await.unwrap();
     assert_eq!(gone.status(), 404);
     // What the daemon still has is of no use to it.
-    hub.invite("box").await;
+    hub.create_join_token("box").await;
     assert_eq!(get(&hub, "/api/runtimes/box").await["isReachable"], false);
 }
 
 /// A daemon that joins again takes the place of its connection before, even if nobody has noticed that it is lost.
 #[tokio::test]
 async fn who_joins_again_takes_the_place() {
-    let hub = Hub::start(TOMBOLO);
-    let token = hub.invite("box").await;
+    let hub = TestHub::start(TOMBOLO);
+    let token = hub.create_join_token("box").await;
     let first = joining(hub.base(), &token).start(TOMBOLO);
     until_up(&hub, "box").await;
     create(&first, "first").await;
@@ -189,7 +189,7 @@ async fn who_joins_again_takes_the_place() {
     // The one before has no say in it any more, however it ends.
     first.signal("CONT");
     first.signal("KILL");
-    assert_eq!(first.ended().0, None);
+    assert_eq!(first.wait_for_exit().0, None);
     for _ in 0..20 {
         assert_eq!(get(&hub, "/api/runtimes/box/workers").await["items"][0]["id"], "second");
     }
@@ -198,7 +198,7 @@ async fn who_joins_again_takes_the_place() {
 /// What a daemon joins with is not taken from where everybody sees it, and not handed on to agents.
 #[tokio::test]
 async fn what_a_daemon_joins_with_stays_with_it() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let daemon = join(&hub, hub.base(), "box").await;
     let start = json!({ "command": "env", "args": [] });
     let process = through(&hub, Method::POST, "/api/runtimes/box/v1/processes", Some(start)).await;
@@ -227,9 +227,9 @@ async fn what_a_daemon_joins_with_stays_with_it() {
 /// another, or another name, it does not say a word.
 #[tokio::test]
 async fn a_daemon_joins_over_tls_whom_it_trusts() {
-    let hub = Hub::start(TOMBOLO);
-    let mut tls = Tls::before(hub.base()).await;
-    let token = hub.invite("box").await;
+    let hub = TestHub::start(TOMBOLO);
+    let mut tls = TlsProxy::in_front_of(hub.base()).await;
+    let token = hub.create_join_token("box").await;
     let file = |name: &str, certificate: &str| {
         let path = hub.directory().join(name);
         std::fs::write(&path, certificate).unwrap();
@@ -237,14 +237,14 @@ async fn a_daemon_joins_over_tls_whom_it_trusts() {
     };
     let (ours, others) = (file("ours.pem", CERTIFICATE), file("others.pem", OTHER_CERTIFICATE));
     let joining = |base: &str, trusted: &str| joining(base, &token).env("SSL_CERT_FILE", trusted);
-    for (base, trusted) in [(tls.base(), &others), (tls.base_by_another_name(), &ours)] {
-        let before = tls.calls_until(|_| true).await.distrusting;
+    for (base, trusted) in [(tls.base(), &others), (tls.base_with_wrong_name(), &ours)] {
+        let before = tls.handshakes_until(|_| true).await.failed;
         let daemon = joining(&base, trusted).start(TOMBOLO);
         // It has tried again, so that the first call is over.
-        let calls = within(secs(20), tls.calls_until(|calls| calls.distrusting > before + 1)).await;
-        assert_eq!(calls.trusting, 0, "{base}");
+        let calls = within(secs(20), tls.handshakes_until(|calls| calls.failed > before + 1)).await;
+        assert_eq!(calls.completed, 0, "{base}");
         daemon.signal("TERM");
-        let (_, told) = daemon.ended();
+        let (_, told) = daemon.wait_for_exit();
         assert!(told.contains("could not join the hub") && told.contains("certificate"), "{told}");
         assert!(!told.contains(&token), "{told}");
     }
@@ -253,13 +253,13 @@ async fn a_daemon_joins_over_tls_whom_it_trusts() {
     until_up(&hub, "box").await;
     create_through(&hub, "s").await;
     assert_eq!(get(&hub, "/api/runtimes/box/workers").await["items"][0]["id"], "s");
-    assert_eq!(tls.calls_until(|_| true).await.trusting, 1);
+    assert_eq!(tls.handshakes_until(|_| true).await.completed, 1);
 }
 
 /// The command prints what a daemon can be given in a file, and nothing else.
 #[tokio::test]
 async fn a_daemon_is_invited_on_the_command_line() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let invite = std::process::Command::new(TOMBOLO)
         .args(["hub", "runtimes", "invite", "box"])
         .env("TOMBOLO_HUB", hub.base())
@@ -268,7 +268,7 @@ async fn a_daemon_is_invited_on_the_command_line() {
         .unwrap();
     let file = hub.directory().join("join.token");
     std::fs::write(&file, invite.stdout).unwrap();
-    let options = DaemonOptions::default().arg("--join").arg(hub.base());
+    let options = TestDaemonOptions::default().arg("--join").arg(hub.base());
     let _daemon = options.arg("--join-token-file").arg(file.to_str().unwrap()).start(TOMBOLO);
     until_up(&hub, "box").await;
 }

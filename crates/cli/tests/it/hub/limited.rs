@@ -4,7 +4,7 @@ use super::*;
 use crate::{check_problem, problem};
 
 /// Asks until that is too often; how often it was answered before.
-async fn until_too_often(hub: &Hub, token: &str) -> usize {
+async fn until_too_often(hub: &TestHub, token: &str) -> usize {
     for count in 0..200 {
         let response = hub.request_as(token, Method::GET, "/api/whoami").send().await.unwrap();
         if response.status() != 429 {
@@ -21,7 +21,7 @@ async fn until_too_often(hub: &Hub, token: &str) -> usize {
 /// Who guesses is told to wait; who has a good token is not, wherever they come from.
 #[tokio::test]
 async fn who_guesses_has_to_wait() {
-    let hub = Hub::start_with(TOMBOLO, &["--failures-per-minute", "3"]);
+    let hub = TestHub::start_with(TOMBOLO, &["--failures-per-minute", "3"]);
     assert!(until_too_often(&hub, "a-guess").await >= 3);
     let login = hub.request(Method::POST, "/api/login").json(&json!({ "token": "another" }));
     assert_eq!(answer(login).await.0, 429);
@@ -40,7 +40,7 @@ async fn who_guesses_has_to_wait() {
 /// One token cannot take all of the hub; the others go on.
 #[tokio::test]
 async fn a_token_asks_only_so_often() {
-    let hub = Hub::start_with(TOMBOLO, &["--requests-per-second", "1"]);
+    let hub = TestHub::start_with(TOMBOLO, &["--requests-per-second", "1"]);
     let (_, other) = token(&hub, json!({ "name": "other" })).await;
     assert!(until_too_often(&hub, hub.token()).await >= 5);
     assert_eq!(answer(hub.request_as(&other, Method::GET, "/api/whoami")).await.0, 200);

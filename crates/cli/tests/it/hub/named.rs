@@ -6,8 +6,8 @@ use super::*;
 use crate::{check_problem, problem};
 
 /// A daemon with a session, and a file that names it as `box`, with its token in a file of its own.
-async fn named(file: &Path) -> Daemon {
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+async fn named(file: &Path) -> TestDaemon {
+    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
     create(&daemon, "s").await;
     fs::write(file.with_file_name("token"), TOKEN).unwrap();
     fs::write(file, json!([{ "id": "box", "endpoint": daemon.base(), "tokenFile": "token" }]).to_string())
@@ -16,8 +16,8 @@ async fn named(file: &Path) -> Daemon {
 }
 
 /// A hub with such a file, and this besides.
-fn with_names(file: &Path, args: &[&str]) -> Hub {
-    Hub::start_with(TOMBOLO, &[&["--runtimes", file.to_str().unwrap()], args].concat())
+fn with_names(file: &Path, args: &[&str]) -> TestHub {
+    TestHub::start_with(TOMBOLO, &[&["--runtimes", file.to_str().unwrap()], args].concat())
 }
 
 /// What a file names is known like what was added, and only the file can take it away: then those who watch are told.
@@ -33,7 +33,7 @@ async fn a_runtime_is_there_while_a_file_names_it() {
     check_problem(&problem(kept).await, 409, "urn:problem:runtime-named");
     // One that is no good changes nothing.
     fs::write(&file, "[{}]").unwrap();
-    hub.hang_up();
+    hub.send_sighup();
     let told = async {
         while !hub.log().contains("could not reload the runtimes file; keeping the previous one") {
             tokio::task::yield_now().await;
@@ -42,7 +42,7 @@ async fn a_runtime_is_there_while_a_file_names_it() {
     within(secs(20), told).await;
     assert_eq!(get(&hub, "/api/runtimes/box").await["isReachable"], true);
     fs::write(&file, "[]").unwrap();
-    hub.hang_up();
+    hub.send_sighup();
     let (last, _) = viewer.end().await;
     assert_eq!(last["diagnostic"]["code"], "backend.worker_not_found", "{last}");
     assert_eq!(get(&hub, "/api/runtimes").await["items"], json!([]));
@@ -70,7 +70,7 @@ async fn how_much_is_kept_of_a_worker_can_be_said() {
 }
 
 /// What somebody finds who comes back: the end of the turn, or why they do not.
-async fn found_after(hub: &Hub, cursor: &str) -> String {
+async fn found_after(hub: &TestHub, cursor: &str) -> String {
     let mut viewer = Viewer::new(hub, "s", Some(cursor)).await;
     loop {
         match viewer.next().await {

@@ -108,7 +108,7 @@ async fn what_is_refused_is_told() {
     let body = json!({ "command": "cat" });
     let process: Value = owner.post("/api/runtimes/box/v1/processes", &body).await.json().await.unwrap();
     let piped = format!("/api/runtimes/box/v1/processes/{}/terminal", process["id"].as_str().unwrap());
-    hub.add("down", "http://127.0.0.1:9", None).await;
+    hub.add_runtime("down", "http://127.0.0.1:9", None).await;
     for (path, status, kind) in [
         (&*piped, 409, "urn:problem:not-a-terminal"),
         ("/api/runtimes/down/v1/processes/x/terminal", 502, "urn:problem:runtime-unavailable"),
@@ -128,7 +128,7 @@ async fn what_is_refused_is_told() {
 /// A terminal of a daemon that joined is passed on as any other, and what waits in it is in the inbox.
 #[tokio::test]
 async fn a_daemon_that_joined_is_used_as_any_other() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let _daemon = join(&hub, hub.base(), "box").await;
     let owner = Person::owner(&hub);
     check_terminal(&owner, "box").await;

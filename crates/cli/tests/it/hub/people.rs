@@ -6,7 +6,7 @@ use crate::{check_problem, problem};
 /// Whoever manages the hub manages everybody; somebody always does.
 #[tokio::test]
 async fn somebody_always_manages_the_hub() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let (_, who) = answer(hub.request(Method::GET, "/api/whoami")).await;
     assert_eq!((&who["user"]["name"], &who["user"]["isAdmin"]), (&json!("owner"), &json!(true)));
     assert_eq!((&who["user"]["defaultRole"], &who["token"]["scope"]), (&json!("owner"), &Value::Null));
@@ -29,7 +29,7 @@ async fn somebody_always_manages_the_hub() {
 /// Only who manages the hub manages it; everybody has their own tokens.
 #[tokio::test]
 async fn the_rest_have_what_is_theirs() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let ana = somebody(&hub, "ana", json!({ "everywhere": "owner" })).await;
     let add = json!({ "id": "x", "endpoint": "http://127.0.0.1:9" });
     for request in [
@@ -63,7 +63,7 @@ async fn the_rest_have_what_is_theirs() {
 /// What cannot be done is told, and changes nothing.
 #[tokio::test]
 async fn what_cannot_be_done_is_told() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     somebody(&hub, "ana", json!({})).await;
     let before = std::fs::read(hub.directory().join("people.json")).unwrap();
     let unknown = "/api/tokens/tok_0198c0de0198c0de0198c0de0198c0de";
@@ -98,11 +98,11 @@ async fn what_cannot_be_done_is_told() {
 /// Who has lost the last token to manage the hub with gets one when it starts again.
 #[tokio::test]
 async fn nobody_is_locked_out_for_ever() {
-    let mut hub = Hub::start(TOMBOLO);
+    let mut hub = TestHub::start(TOMBOLO);
     let (_, who) = answer(hub.request(Method::GET, "/api/whoami")).await;
     let path = format!("/api/tokens/{}", who["token"]["id"].as_str().unwrap());
     assert_eq!(answer(hub.request(Method::DELETE, &path)).await.0, 204);
-    hub.restarted_with_a_new_token();
+    hub.kill_and_restart_with_new_token();
     let (_, again) = answer(hub.request(Method::GET, "/api/whoami")).await;
     assert_eq!(again["user"], who["user"]);
     assert_ne!(again["token"]["id"], who["token"]["id"]);
@@ -111,7 +111,7 @@ async fn nobody_is_locked_out_for_ever() {
 /// The commands do what the API does; a secret can be had alone.
 #[tokio::test]
 async fn people_are_managed_on_the_command_line() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let tombolo = |token: &str, args: &[&str]| {
         let mut command = std::process::Command::new(TOMBOLO);
         command.arg("hub").args(args).env("TOMBOLO_HUB", hub.base()).env("TOMBOLO_HUB_TOKEN", token);

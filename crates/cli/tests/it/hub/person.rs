@@ -21,18 +21,18 @@ pub(super) struct Person {
 
 impl Person {
     /// The one whom the hub made a token for.
-    pub(super) fn owner(hub: &Hub) -> Self {
+    pub(super) fn owner(hub: &TestHub) -> Self {
         Self::new(hub, "owner", hub.token())
     }
 
     /// Somebody else, who sends and answers in every workspace.
-    pub(super) async fn somebody_else(hub: &Hub, name: &str) -> Self {
+    pub(super) async fn somebody_else(hub: &TestHub, name: &str) -> Self {
         let token = somebody(hub, name, json!({ "everywhere": "controller" })).await;
         Self::new(hub, name, &token)
     }
 
     /// Whoever has this token.
-    pub(super) fn new(hub: &Hub, name: &str, token: &str) -> Self {
+    pub(super) fn new(hub: &TestHub, name: &str, token: &str) -> Self {
         Self::at(hub.base(), name, token)
     }
 
@@ -65,12 +65,12 @@ impl Person {
 
     /// Listens to what waits in all runtimes.
     pub(super) async fn listen(&self) -> Listener {
-        Listener(Events::new(self.request(Method::GET, "/api/waits/events").send().await.unwrap()))
+        Listener(EventStream::new(self.request(Method::GET, "/api/waits/events").send().await.unwrap()))
     }
 }
 
 /// What is told of the waits of all runtimes.
-pub(super) struct Listener(Events);
+pub(super) struct Listener(EventStream);
 
 impl Listener {
     pub(super) async fn next(&mut self) -> Value {

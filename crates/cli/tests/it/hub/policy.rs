@@ -18,11 +18,11 @@ fn write(file: &Path, rules: &Value) {
 }
 
 /// A daemon with a session in which something was said that is hidden, and a hub with that policy.
-async fn with_policy(file: &Path, rules: &Value) -> (Daemon, Hub) {
+async fn with_policy(file: &Path, rules: &Value) -> (TestDaemon, TestHub) {
     write(file, rules);
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    let hub = Hub::start_with(TOMBOLO, &["--policy", file.to_str().unwrap()]);
-    hub.add("box", daemon.base(), Some(TOKEN)).await;
+    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    let hub = TestHub::start_with(TOMBOLO, &["--policy", file.to_str().unwrap()]);
+    hub.add_runtime("box", daemon.base(), Some(TOKEN)).await;
     create(&daemon, "s").await;
     (daemon, hub)
 }
@@ -38,7 +38,7 @@ fn speech() -> String {
 }
 
 /// An owner from whom all of it is hidden watches while it is said: the envelopes that they got.
-async fn watched(file: &Path) -> (Daemon, Hub, Viewer, Vec<Value>) {
+async fn watched(file: &Path) -> (TestDaemon, TestHub, Viewer, Vec<Value>) {
     let (daemon, hub) = with_policy(file, &everything("owner")).await;
     let mut viewer = Viewer::new(&hub, "s", None).await;
     viewer.until("control").await;
@@ -69,7 +69,7 @@ async fn a_policy_is_read_again() {
     let seen: Vec<_> = seen.iter().map(|envelope| envelope["payload"].clone()).collect();
     assert_eq!(kinds(&seen), kinds(&told[end + 1 - seen.len()..=end]), "the same events at the same places");
     write(&file, &json!({}));
-    hub.hang_up();
+    hub.send_sighup();
     // When it holds, what the session has come to is told once more.
     while !viewer.until("event").await["payload"].to_string().contains(PATH) {}
     assert!(viewer.received.contains(THOUGHT));
@@ -155,7 +155,7 @@ async fn who_has_a_lesser_role_sees_less() {
     let sse = "/api/runtimes/box/v1/sessions/s/events/sse";
     let refused = hub.request_as(&bob, Method::GET, sse).send().await.unwrap();
     check_problem(&problem(refused).await, 403, "urn:problem:forbidden");
-    let mut events = Events::new(hub.request_as(&ada, Method::GET, sse).send().await.unwrap());
+    let mut events = EventStream::new(hub.request_as(&ada, Method::GET, sse).send().await.unwrap());
     within(secs(20), events.next()).await.unwrap();
     let lesser =
         hub.request(Method::PUT, "/api/users/ada").json(&json!({ "roles": { "default": "viewer" } }));
@@ -200,11 +200,11 @@ async fn what_waits_is_shown_in_part() {
         assert!(!part.to_string().contains("build"), "{path}: {part}");
     }
     write(&file, &json!({}));
-    hub.hang_up();
+    hub.send_sighup();
     let anew = adas.until("snapshot").await;
     assert!(input(&anew["waits"][0]).contains("build"), "{anew}");
     write(&file, &rules);
-    hub.hang_up();
+    hub.send_sighup();
     adas.until("snapshot").await;
     let path = format!("/api/waits/box/{}", whole["wait"]["id"].as_str().unwrap());
     let settled = ada.post(&path, &json!({ "answer": { "permission": "once" } })).await;

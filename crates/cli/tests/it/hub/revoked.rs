@@ -1,7 +1,7 @@
 //! Who is no longer let in, also on what is open.
 
 use jiff::{SignedDuration, Timestamp};
-use testkit::Events;
+use testkit::EventStream;
 
 use super::*;
 
@@ -10,14 +10,14 @@ const SSE: &str = "/api/runtimes/box/v1/sessions/s/events/sse";
 /// What somebody has open: a WebSocket, and a stream that is passed on.
 struct Open {
     viewer: Viewer,
-    events: Events,
+    events: EventStream,
 }
 
 impl Open {
-    async fn new(hub: &Hub, token: &str) -> Self {
+    async fn new(hub: &TestHub, token: &str) -> Self {
         let mut viewer = Viewer::try_as(hub, token, "s").await.unwrap();
         viewer.until("control").await;
-        let mut events = Events::new(hub.request_as(token, Method::GET, SSE).send().await.unwrap());
+        let mut events = EventStream::new(hub.request_as(token, Method::GET, SSE).send().await.unwrap());
         within(secs(20), events.next()).await.unwrap();
         Self { viewer, events }
     }
@@ -32,7 +32,7 @@ impl Open {
     }
 
     /// Both go on: something that happens is seen.
-    async fn goes_on(&mut self, daemon: &Daemon) {
+    async fn goes_on(&mut self, daemon: &TestDaemon) {
         send(daemon, "s", "hello").await;
         self.viewer.until_event("turnEnded").await;
         let seen = async {
@@ -95,7 +95,7 @@ async fn what_was_revoked_stays_revoked() {
     let kept = somebody(&hub, "ana", json!({ "roles": { "default": "viewer" } })).await;
     let (id, gone) = token(&hub, json!({ "name": "gone", "user": "ana" })).await;
     assert_eq!(answer(hub.request(Method::DELETE, &format!("/api/tokens/{id}"))).await.0, 204);
-    hub.killed_and_restarted();
+    hub.kill_and_restart();
     assert_eq!(answer(hub.request_as(&gone, Method::GET, "/api/whoami")).await.0, 401);
     let (status, who) = answer(hub.request_as(&kept, Method::GET, "/api/whoami")).await;
     assert_eq!((status, &who["user"]["roles"]), (200, &json!({ "default": "viewer" })));

@@ -23,8 +23,8 @@ fn needed(method: &str, path: &str) -> &'static str {
 /// Every route of a daemon, with every role: who may not is told what is missing, and the runtime is never asked.
 #[tokio::test]
 async fn every_route_needs_its_role() {
-    let (hub, runtime) = (Hub::start(TOMBOLO), Recorder::start(YES));
-    hub.add("box", &runtime.endpoint(), Some(TOKEN)).await;
+    let (hub, runtime) = (TestHub::start(TOMBOLO), Recorder::start(YES));
+    hub.add_runtime("box", &runtime.endpoint(), Some(TOKEN)).await;
     let mut people = Vec::new();
     for role in ROLES {
         people.push((
@@ -77,8 +77,8 @@ async fn every_route_needs_its_role() {
 /// Another spelling of a path is the same path: nothing is reached by it that is not allowed.
 #[tokio::test]
 async fn a_spelling_opens_nothing() {
-    let (hub, runtime) = (Hub::start(TOMBOLO), Recorder::start(YES));
-    hub.add("box", &runtime.endpoint(), Some(TOKEN)).await;
+    let (hub, runtime) = (TestHub::start(TOMBOLO), Recorder::start(YES));
+    hub.add_runtime("box", &runtime.endpoint(), Some(TOKEN)).await;
     let viewer = somebody(&hub, "vic", json!({ "roles": { "default": "viewer" } })).await;
     for path in [
         "fs%2Ffile",
@@ -100,7 +100,7 @@ async fn a_spelling_opens_nothing() {
 async fn a_workspace_is_closed_to_others() {
     let (daemon, hub) = both().await;
     create(&daemon, "s").await;
-    hub.add_to("lab", "far", daemon.base(), Some(TOKEN)).await;
+    hub.add_runtime_to("lab", "far", daemon.base(), Some(TOKEN)).await;
     let ana = somebody(&hub, "ana", json!({ "roles": { "lab": "owner" } })).await;
     let all =
         somebody(&hub, "all", json!({ "everywhere": "viewer", "roles": { "lab": "controller" } })).await;
@@ -133,7 +133,7 @@ async fn a_workspace_is_closed_to_others() {
     let send = |runtime: &str| format!("/api/runtimes/{runtime}/v1/sessions/s/cancel");
     assert_eq!(answer(hub.request_as(&all, Method::POST, &send("box"))).await.0, 403);
     assert_eq!(answer(hub.request_as(&all, Method::POST, &send("far"))).await.0, 204);
-    hub.add_to("later", "new", daemon.base(), Some(TOKEN)).await;
+    hub.add_runtime_to("later", "new", daemon.base(), Some(TOKEN)).await;
     assert_eq!(answer(hub.request_as(&all, Method::GET, "/api/runtimes/new/v1/sessions")).await.0, 200);
     assert_eq!(answer(hub.request_as(&ana, Method::GET, "/api/runtimes/new/v1/sessions")).await.0, 404);
     // Where a runtime belongs is kept.
@@ -146,7 +146,7 @@ async fn a_workspace_is_closed_to_others() {
 async fn a_scope_makes_a_token_smaller() {
     let (daemon, hub) = both().await;
     create(&daemon, "s").await;
-    hub.add_to("lab", "far", daemon.base(), Some(TOKEN)).await;
+    hub.add_runtime_to("lab", "far", daemon.base(), Some(TOKEN)).await;
     somebody(&hub, "vic", json!({ "everywhere": "viewer" })).await;
     let of = |user: &str, scope: Value| token(&hub, json!({ "name": "t", "user": user, "scope": scope }));
     let (_, viewer) = of("owner", json!({ "role": "viewer" })).await;

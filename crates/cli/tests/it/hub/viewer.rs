@@ -22,12 +22,12 @@ pub(crate) struct Viewer {
 pub(crate) type Ended = Option<CloseFrame>;
 
 impl Viewer {
-    pub(crate) async fn new(hub: &Hub, worker: &str, cursor: Option<&str>) -> Self {
+    pub(crate) async fn new(hub: &TestHub, worker: &str, cursor: Option<&str>) -> Self {
         Self::try_new(hub, worker, cursor).await.unwrap()
     }
 
     pub(crate) async fn try_new(
-        hub: &Hub,
+        hub: &TestHub,
         worker: &str,
         cursor: Option<&str>,
     ) -> Result<Self, tungstenite::Error> {
@@ -37,14 +37,14 @@ impl Viewer {
     }
 
     /// With a token of somebody else.
-    pub(crate) async fn try_as(hub: &Hub, token: &str, worker: &str) -> Result<Self, tungstenite::Error> {
+    pub(crate) async fn try_as(hub: &TestHub, token: &str, worker: &str) -> Result<Self, tungstenite::Error> {
         let token = format!("Bearer {token}");
         Self::try_with(hub, &format!("{worker}/events/ws"), &[("authorization", &token)]).await
     }
 
     /// With these headers and no others.
     pub(crate) async fn try_with(
-        hub: &Hub,
+        hub: &TestHub,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Self, tungstenite::Error> {

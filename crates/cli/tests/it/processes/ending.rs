@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::{Daemon, within, within_blocking};
+use testkit::{TestDaemon, within, within_blocking};
 
 use super::{viewer::Viewer, *};
 use crate::{check_problem, problem, secs};
@@ -14,7 +14,7 @@ use crate::{check_problem, problem, secs};
 /// A child that ignores TERM, and one that left the group; tells their ids.
 const FAMILY: &str = "import os,signal,time\nsignal.signal(signal.SIGTERM,signal.SIG_IGN)\npids=[os.getpid()]\nfor leave in (0,1):\n p=os.fork()\n if p==0:\n  if leave: os.setsid()\n  time.sleep(600)\n pids.append(p)\nprint(*pids,flush=True)\nwhile 1: time.sleep(600)";
 
-async fn family(daemon: &Daemon) -> (String, Vec<u64>) {
+async fn family(daemon: &TestDaemon) -> (String, Vec<u64>) {
     let process = start(daemon, &json!({ "command": "python3", "args": ["-c", FAMILY] })).await;
     let id = process["id"].as_str().unwrap().to_owned();
     let (mut events, mut told) = (follow(daemon, &id).await, String::new());
@@ -34,7 +34,7 @@ fn lives(pid: u64) -> bool {
 
 #[tokio::test]
 async fn a_signal_arrives() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "trap 'exit 7' USR1; echo ready; while :; do sleep 0.01; done").await;
     within(secs(20), text(&mut follow(&daemon, &id).await)).await;
     let signal = |name: &str| json!({ "signal": name });
@@ -51,7 +51,7 @@ async fn a_signal_arrives() {
 
 #[tokio::test]
 async fn nobody_survives_a_delete() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let (id, pids) = family(&daemon).await;
     let events = follow(&daemon, &id).await;
     let start = Instant::now();
@@ -65,7 +65,7 @@ async fn nobody_survives_a_delete() {
 /// With followers and viewers, one of whom reads late, the daemon ends in order: everybody is told, and nobody is left.
 #[tokio::test]
 async fn the_daemon_ends_in_order_with_everything_open() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let (id, pids) = family(&daemon).await;
     let quiet = sh_on_terminal(&daemon, "echo ready; sleep 600").await;
     let flood = sh_on_terminal(&daemon, "read x; head -c 30000000 /dev/zero; touch flooded; sleep 600").await;
@@ -88,7 +88,7 @@ async fn the_daemon_ends_in_order_with_everything_open() {
     }
     assert_eq!(next, "exited");
     assert_eq!(late.closed().await, Some(1000));
-    let (code, _) = daemon.ended();
+    let (code, _) = daemon.wait_for_exit();
     assert_eq!(code, Some(0));
     assert!(start.elapsed() < secs(9), "{:?}", start.elapsed());
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
@@ -97,14 +97,14 @@ async fn the_daemon_ends_in_order_with_everything_open() {
 /// One who never reads does not hold the daemon.
 #[tokio::test]
 async fn the_daemon_ends_although_a_viewer_never_reads() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let flood = sh_on_terminal(&daemon, "read x; head -c 30000000 /dev/zero; touch flooded; sleep 600").await;
     let mut stalled = Viewer::open(&daemon, &flood, "").await;
     stalled.types(b"\n").await;
     within_blocking(secs(20), || daemon.home().join("flooded").exists());
     let start = Instant::now();
     daemon.signal("TERM");
-    let (code, _) = daemon.ended();
+    let (code, _) = daemon.wait_for_exit();
     assert_eq!(code, Some(0));
     assert!(start.elapsed() < secs(9), "{:?}", start.elapsed());
     drop(stalled);

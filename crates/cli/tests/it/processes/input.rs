@@ -1,13 +1,13 @@
 //! daemon-13: "input".
 
-use testkit::{Daemon, within};
+use testkit::{TestDaemon, within};
 
 use super::*;
 use crate::{check_problem, problem, secs};
 
 #[tokio::test]
 async fn input_is_echoed_until_it_is_closed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = start(&daemon, &json!({ "command": "cat" })).await["id"].as_str().unwrap().to_owned();
     let mut events = follow(&daemon, &id).await;
     assert_eq!(input(&daemon, &id, "", b"hello\n").await.status(), 204);
@@ -21,7 +21,7 @@ async fn input_is_echoed_until_it_is_closed() {
 
 #[tokio::test]
 async fn a_closed_input_takes_no_more() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "sleep 600").await;
     assert_eq!(input(&daemon, &id, "?close=true", b"").await.status(), 204);
     check_problem(&problem(input(&daemon, &id, "", b"more").await).await, 409, "urn:problem:input-closed");
@@ -30,7 +30,7 @@ async fn a_closed_input_takes_no_more() {
 #[tokio::test]
 async fn a_process_that_does_not_read_is_busy() {
     static PIECE: [u8; 256 << 10] = [b'x'; 256 << 10];
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "sleep 600").await;
     let mut refused = None;
     for _ in 0..32 {
@@ -48,7 +48,7 @@ async fn a_process_that_does_not_read_is_busy() {
 #[tokio::test]
 async fn input_is_bounded_and_of_one_type() {
     static LARGE: [u8; (1 << 20) + 1] = [0; (1 << 20) + 1];
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = start(&daemon, &json!({ "command": "cat" })).await["id"].as_str().unwrap().to_owned();
     check_problem(
         &problem(input(&daemon, &id, "", &LARGE).await).await,

@@ -1,14 +1,14 @@
 //! daemon-13: "start, list, wait".
 
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, within};
+use testkit::{TestDaemon, TestDaemonOptions, within};
 
 use super::*;
 use crate::secs;
 
 #[tokio::test]
 async fn a_process_is_started_listed_waited_for_and_deleted() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let cat = start(&daemon, &json!({ "command": "cat", "args": ["-u"] })).await;
     let id = cat["id"].as_str().unwrap();
     let expected = json!({
@@ -37,7 +37,7 @@ async fn a_process_is_started_listed_waited_for_and_deleted() {
 /// After the timeout the answer is the process as it is, and the process is left alone.
 #[tokio::test]
 async fn waiting_has_an_end_of_its_own() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "read x; exit 4").await;
     let waited = daemon.post_text(&path(&id, "/wait?timeoutMs=1"), "").await;
     assert_eq!(waited.status(), 200);
@@ -48,8 +48,10 @@ async fn waiting_has_an_end_of_its_own() {
 
 #[tokio::test]
 async fn a_process_gets_its_directory_and_variables_but_not_the_token() {
-    let daemon =
-        DaemonOptions::default().env("TOMBOLO_TOKEN", "not-for-children").env("KEPT", "kept").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default()
+        .env("TOMBOLO_TOKEN", "not-for-children")
+        .env("KEPT", "kept")
+        .start(TOMBOLO);
     let post = |path: &str, body: &Value| {
         let request = daemon.request(Method::POST, path).bearer_auth("not-for-children");
         request.json(body).send()
@@ -61,6 +63,6 @@ async fn a_process_gets_its_directory_and_variables_but_not_the_token() {
     let process: Value = post("/v1/processes", &start).await.unwrap().json().await.unwrap();
     let logs = path(process["id"].as_str().unwrap(), "/logs?follow=true");
     let events = daemon.request(Method::GET, &logs).bearer_auth("not-for-children").send().await.unwrap();
-    let events = within(secs(20), Events::new(events).rest()).await;
+    let events = within(secs(20), EventStream::new(events).rest()).await;
     assert_eq!(told(&events).0, "/\nhello kept none\n");
 }

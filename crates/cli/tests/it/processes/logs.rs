@@ -1,14 +1,14 @@
 //! daemon-13: "logs with follow".
 
 use serde_json::{Value, json};
-use testkit::{Daemon, within};
+use testkit::{TestDaemon, within};
 
 use super::*;
 use crate::secs;
 
 #[tokio::test]
 async fn output_is_followed_to_the_end() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "read x; echo out; read x; echo err >&2; read x; exit 3").await;
     let mut events = follow(&daemon, &id).await;
     input(&daemon, &id, "", b"\n").await;
@@ -31,7 +31,7 @@ async fn output_is_followed_to_the_end() {
 /// A stream goes on after the event that was read last, also when the process has ended in between.
 #[tokio::test]
 async fn a_stream_is_resumed_where_it_was_left() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "for i in 1 2 3; do read x; echo $x; done").await;
     let mut events = follow(&daemon, &id).await;
     for line in [&b"one\n"[..], b"two\n", b"three\n"] {
@@ -50,7 +50,7 @@ async fn a_stream_is_resumed_where_it_was_left() {
         if let Some(last) = header {
             request = request.header("last-event-id", last);
         }
-        let events = within(secs(20), Events::new(request.send().await.unwrap()).rest()).await;
+        let events = within(secs(20), EventStream::new(request.send().await.unwrap()).rest()).await;
         let (text, last) = told(&events);
         assert_eq!((text.as_str(), last.event.as_str()), (expected, "exited"));
     }
@@ -58,7 +58,7 @@ async fn a_stream_is_resumed_where_it_was_left() {
 
 #[tokio::test]
 async fn pages_lead_to_the_end_of_the_log() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "for i in 1 2 3; do read x; echo $x; done").await;
     let mut events = follow(&daemon, &id).await;
     let empty: Value = daemon.get(&path(&id, "/logs")).await.json().await.unwrap();
@@ -79,10 +79,10 @@ async fn pages_lead_to_the_end_of_the_log() {
 /// What is no longer kept is told, never skipped in silence.
 #[tokio::test]
 async fn a_gap_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "head -c 20000000 /dev/zero").await;
     ended(&daemon, &id).await;
-    let mut events = Events::new(daemon.get(&path(&id, "/logs?follow=true&cursor=1")).await);
+    let mut events = EventStream::new(daemon.get(&path(&id, "/logs?follow=true&cursor=1")).await);
     let gap = within(secs(20), events.next()).await.unwrap();
     let data: Value = serde_json::from_str(&gap.data).unwrap();
     assert_eq!((gap.event.as_str(), gap.id), ("gap", None));

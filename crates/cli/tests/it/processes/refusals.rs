@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use super::*;
 use crate::{check_problem, problem};
@@ -11,7 +11,7 @@ const UNKNOWN: &str = "prc_00000000000000000000000000000000";
 
 #[tokio::test]
 async fn an_unknown_process_is_told_by_every_route() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let size = json!({ "columns": 1, "rows": 1 });
     let answers = [
         daemon.get(&path(UNKNOWN, "")).await,
@@ -29,7 +29,7 @@ async fn an_unknown_process_is_told_by_every_route() {
     assert_eq!(daemon.delete(&path(UNKNOWN, "")).await.status(), 204);
 }
 
-async fn check_start(daemon: &Daemon, start: Value, kind: &str, detail: &str) {
+async fn check_start(daemon: &TestDaemon, start: Value, kind: &str, detail: &str) {
     let refused = problem(daemon.post("/v1/processes", &start).await).await;
     check_problem(&refused, 400, kind);
     assert!(refused["detail"].as_str().unwrap().contains(detail), "{refused}");
@@ -37,7 +37,7 @@ async fn check_start(daemon: &Daemon, start: Value, kind: &str, detail: &str) {
 
 #[tokio::test]
 async fn what_cannot_be_started_is_refused_by_name() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let invalid = "urn:problem:invalid-request";
     check_start(&daemon, json!({}), invalid, "command").await;
     check_start(&daemon, json!({ "command": "" }), invalid, "command").await;
@@ -61,7 +61,7 @@ async fn what_cannot_be_started_is_refused_by_name() {
 
 #[tokio::test]
 async fn bad_parameters_are_named() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh(&daemon, "sleep 600").await;
     for (method, of, named) in [
         (Method::GET, "/logs?limit=0", "limit"),
@@ -83,7 +83,7 @@ async fn bad_parameters_are_named() {
 
 #[tokio::test]
 async fn a_terminal_is_asked_for_as_a_websocket_and_must_be_there() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let pipes = sh(&daemon, "sleep 600").await;
     let size = json!({ "columns": 1, "rows": 1 });
     check_problem(
@@ -101,7 +101,7 @@ async fn a_terminal_is_asked_for_as_a_websocket_and_must_be_there() {
 
 #[tokio::test]
 async fn a_wrong_method_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     for (method, path) in [
         (Method::PUT, "/v1/processes".to_owned()),
         (Method::POST, path(UNKNOWN, "")),

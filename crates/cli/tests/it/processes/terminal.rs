@@ -1,7 +1,7 @@
 //! daemon-13: "PTY over WebSocket", "resize".
 
 use serde_json::{Value, json};
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use super::{viewer::Viewer, *};
 
@@ -10,7 +10,7 @@ const RAW_CAT: &str = "stty raw -echo; echo ready; exec cat";
 
 #[tokio::test]
 async fn bytes_pass_both_ways_as_they_are() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, RAW_CAT).await;
     let mut viewer = Viewer::open(&daemon, &id, "").await;
     viewer.shows(b"ready").await;
@@ -23,7 +23,7 @@ async fn bytes_pass_both_ways_as_they_are() {
 /// Whoever comes back sees what was shown before, or only what is new to it.
 #[tokio::test]
 async fn whoever_comes_back_sees_what_was_shown() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, RAW_CAT).await;
     let mut first = Viewer::open(&daemon, &id, "").await;
     let before = first.shows(b"ready").await;
@@ -44,7 +44,7 @@ async fn whoever_comes_back_sees_what_was_shown() {
 
 #[tokio::test]
 async fn two_viewers_see_and_type_the_same() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, RAW_CAT).await;
     let (mut one, mut two) = (Viewer::open(&daemon, &id, "").await, Viewer::open(&daemon, &id, "").await);
     assert_eq!(one.shows(b"ready").await, two.shows(b"ready").await);
@@ -56,7 +56,7 @@ async fn two_viewers_see_and_type_the_same() {
 
 #[tokio::test]
 async fn a_new_size_is_seen_by_the_process() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, "stty size; read x; stty size; read x; stty size").await;
     let mut viewer = Viewer::open(&daemon, &id, "").await;
     viewer.shows(b"24 80\r\n").await;
@@ -79,7 +79,7 @@ async fn a_new_size_is_seen_by_the_process() {
 /// A terminal whose process has ended can still be looked at.
 #[tokio::test]
 async fn what_was_shown_last_is_shown_after_the_end() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, "echo last words; kill -9 $$").await;
     ended(&daemon, &id).await;
     let mut viewer = Viewer::open(&daemon, &id, "").await;
@@ -94,7 +94,7 @@ async fn what_was_shown_last_is_shown_after_the_end() {
 /// What nobody understands ends the connection with a reason, and the process goes on.
 #[tokio::test]
 async fn what_is_not_a_command_is_refused() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, RAW_CAT).await;
     for command in ["resize", "{}", r#"{"type":"beep"}"#, r#"{"type":"resize","columns":0,"rows":1}"#] {
         let mut viewer = Viewer::open(&daemon, &id, "").await;
@@ -108,7 +108,7 @@ async fn what_is_not_a_command_is_refused() {
 /// One who does not read holds up neither the process nor the others, and is told what it missed.
 #[tokio::test]
 async fn a_stalled_viewer_holds_up_nobody() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, "stty raw; read x; head -c 30000000 /dev/zero; echo end").await;
     let mut stalled = Viewer::open(&daemon, &id, "").await;
     let mut typing = Viewer::open(&daemon, &id, "").await;
@@ -123,7 +123,7 @@ async fn a_stalled_viewer_holds_up_nobody() {
 /// Typing more than a process reads makes the typist wait and loses nothing.
 #[tokio::test]
 async fn what_is_typed_ahead_arrives_whole() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let script = "stty raw -echo; echo ready; read x; head -c 3000000 | cksum";
     let id = sh_on_terminal(&daemon, script).await;
     let mut viewer = Viewer::open(&daemon, &id, "").await;
@@ -141,7 +141,7 @@ async fn what_is_typed_ahead_arrives_whole() {
 /// A frame beyond the limit ends the connection; what is typed on another one still arrives.
 #[tokio::test]
 async fn a_frame_that_is_too_large_is_not_taken() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, RAW_CAT).await;
     let mut greedy = Viewer::open(&daemon, &id, "").await;
     greedy.shows(b"ready").await;

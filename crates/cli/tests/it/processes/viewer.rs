@@ -2,7 +2,7 @@
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
-use testkit::{Daemon, within};
+use testkit::{TestDaemon, within};
 use tokio::net::TcpStream;
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
@@ -21,7 +21,7 @@ pub(super) struct Viewer {
 }
 
 impl Viewer {
-    pub(super) async fn open(daemon: &Daemon, id: &str, query: &str) -> Self {
+    pub(super) async fn open(daemon: &TestDaemon, id: &str, query: &str) -> Self {
         let url = format!("ws{}{}", daemon.base().strip_prefix("http").unwrap(), path(id, "/terminal"));
         let (socket, _) = connect_async(format!("{url}{query}")).await.unwrap();
         let mut viewer = Self { socket, attached_after: 0, pieces: 0 };

@@ -1,15 +1,15 @@
 //! One row of the table: an agent, and what a test must know to drive it.
 
-use std::path::Path;
+use testkit::agent_setup;
 
-use testkit::homes::{self, Endpoint, Setup};
+use crate::agent_stage::ConfigureAgent;
 
 /// An agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     pub(super) name: &'static str,
     /// What it needs to find the model.
-    pub(super) home: fn(&Path, Endpoint<'_>) -> Setup,
+    pub(super) home: ConfigureAgent,
     /// The mode in which the user is asked, where that is not the one that it starts in.
     pub(super) asking_mode: Option<&'static str>,
     /// A mode that it does not start in.
@@ -43,7 +43,7 @@ pub(super) enum ModelMethod {
 
 pub(super) const CLAUDE: Agent = Agent {
     name: "claude",
-    home: homes::claude,
+    home: agent_setup::claude,
     asking_mode: None,
     other_mode: "acceptEdits",
     other_model: Some(OtherModel { method: ModelMethod::ConfigOption, id: "haiku", seen: "haiku" }),
@@ -53,7 +53,7 @@ pub(super) const CLAUDE: Agent = Agent {
 
 pub(super) const CODEX: Agent = Agent {
     name: "codex",
-    home: homes::codex,
+    home: agent_setup::codex,
     // In the mode that it starts in, a model decides.
     asking_mode: Some("workspace-write"),
     other_mode: "read-only",
@@ -64,7 +64,7 @@ pub(super) const CODEX: Agent = Agent {
 
 pub(super) const OPENCODE: Agent = Agent {
     name: "opencode",
-    home: homes::opencode,
+    home: agent_setup::opencode,
     asking_mode: None,
     other_mode: "plan",
     other_model: Some(OtherModel {
@@ -78,7 +78,7 @@ pub(super) const OPENCODE: Agent = Agent {
 
 pub(super) const GEMINI: Agent = Agent {
     name: "gemini",
-    home: homes::gemini,
+    home: agent_setup::gemini,
     asking_mode: None,
     other_mode: "autoEdit",
     other_model: Some(OtherModel {
@@ -92,7 +92,7 @@ pub(super) const GEMINI: Agent = Agent {
 
 pub(super) const PI: Agent = Agent {
     name: "pi",
-    home: homes::pi,
+    home: agent_setup::pi,
     asking_mode: None,
     other_mode: "low",
     other_model: Some(OtherModel {
@@ -106,7 +106,7 @@ pub(super) const PI: Agent = Agent {
 
 pub(super) const AMP: Agent = Agent {
     name: "amp",
-    home: homes::amp,
+    home: agent_setup::amp,
     asking_mode: None,
     other_mode: "bypass",
     other_model: None,

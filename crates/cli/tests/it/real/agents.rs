@@ -1,27 +1,9 @@
 //! The table: every agent through every test of the suite.
 
-macro_rules! table {
-    (features $features:tt $($module:ident = $agent:ident),+ $(,)?) => {
-        $(mod $module {
-            use crate::real::{agent::$agent, features, suite};
+use crate::agent_table::agent_table;
 
-            table!(@tests $agent $features);
-        })+
-        table!(@names $features);
-    };
-    (@tests $agent:ident [$($feature:ident),+ $(,)?]) => {
-        $(#[tokio::test]
-        async fn $feature() {
-            features::shown($agent.name, stringify!($feature), suite::$feature(&$agent).await);
-        })+
-    };
-    (@names [$($feature:ident),+ $(,)?]) => {
-        /// What the suite shows of an agent.
-        pub(super) const FEATURES: &[&str] = &[$(stringify!($feature)),+];
-    };
-}
-
-table! {
+agent_table! {
+    suite real
     features [
         text, permission_allowed, permission_denied, cancel, cancel_while_asked, load, resume, mode, model,
         model_error, nothing_left,

@@ -1,86 +1,24 @@
-//! What one test has to itself: a daemon in a fresh home, a model with a key of its own, a directory to work in.
-
-use std::{
-    fs,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-};
+//! Starts the agent of a test as an ACP instance.
 
 use serde_json::json;
-use testkit::{
-    Daemon, DaemonOptions,
-    homes::{Endpoint, Setup},
-    model::{Model, ModelOptions},
-};
 
-use super::{
-    agent::Agent,
-    processes::{self, MARK},
-    talk::Talk,
-};
-use crate::TOMBOLO;
+use super::{agent::Agent, talk::Talk};
+use crate::agent_stage::AgentStage;
 
-/// The key that the model wants, so that an answer shows that `PUT` brought it to the agent.
-pub(crate) const KEY: &str = "sk-scripted-0123456789";
+pub(super) type Stage = AgentStage<Agent>;
 
-/// The variables of whoever runs the tests that would lead an agent elsewhere.
-pub(crate) const MISLEADING: [&str; 5] =
-    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "GEMINI_API_KEY"];
-
-pub(super) struct Stage {
-    pub(super) agent: &'static Agent,
-    pub(super) daemon: Daemon,
-    pub(super) model: Model,
-    setup: Setup,
-    /// Carried by everyone who descends from the agent, and by nobody else.
-    pub(super) mark: String,
-}
-
-impl Stage {
+impl AgentStage<Agent> {
     pub(super) async fn new(agent: &'static Agent) -> Self {
-        let mut options = DaemonOptions::default().installs();
-        for name in MISLEADING {
-            options = options.env_remove(name);
-        }
-        // The model is on this machine, whatever leads to the network.
-        let daemon = options.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1").start(TOMBOLO);
-        share_agents(&daemon.home());
-        let model = ModelOptions::default().key(KEY).start().await.expect("a free port");
-        let setup = (agent.home)(&daemon.home(), Endpoint { url: &model.url(), key: KEY });
-        fs::create_dir_all(daemon.home().join("project")).expect("make the project");
-        let mark = daemon.home().display().to_string();
-        Self { agent, daemon, model, setup, mark }
+        Self::start(agent, agent.home).await
     }
 
-    /// Where the agent works.
-    pub(super) fn project(&self) -> PathBuf {
-        self.daemon.home().join("project")
-    }
-
-    /// Starts the agent under this name and says hello.
+    /// Starts the agent as the instance `instance` and initializes it.
     pub(super) async fn talk(&self, instance: &str) -> Talk<'_> {
-        let mut env = self.setup.env.clone();
-        env.insert(MARK.into(), self.mark.clone());
-        let body =
-            json!({ "agent": self.agent.name, "cwd": self.project(), "env": env, "args": self.setup.args });
+        let body = json!({
+            "agent": self.agent.name, "cwd": self.project(), "env": self.env(), "args": self.setup.args,
+        });
         let prepared = self.daemon.put(&format!("/v1/acp/{instance}"), &body).await;
         assert_eq!(prepared.status(), 201, "{:?}", prepared.text().await);
         Talk::start(&self.daemon, instance).await
-    }
-}
-
-/// Lets all tests install into one place, as an agent takes some hundred megabytes. The first to use one installs it.
-pub(crate) fn share_agents(home: &Path) {
-    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
-    fs::create_dir_all(&shared).expect("make the place");
-    let data = home.join(".local/share/tombolo");
-    fs::create_dir_all(&data).expect("make the daemon's place");
-    symlink(shared, data.join("agents")).expect("link it");
-}
-
-/// A test that fails kills its daemon, which then cannot end what an agent of it started.
-impl Drop for Stage {
-    fn drop(&mut self) {
-        processes::kill(&self.mark);
     }
 }

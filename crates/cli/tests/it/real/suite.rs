@@ -168,8 +168,8 @@ pub(super) async fn model(agent: &'static Agent) -> &'static str {
         return NO;
     };
     let seen = || {
-        let requests = stage.model.requests().into_iter().filter(|seen| seen.dialect.is_some());
-        let name = |seen: testkit::model::Seen| {
+        let requests = stage.model.requests().into_iter().filter(|seen| seen.api.is_some());
+        let name = |seen: testkit::model::ModelRequest| {
             format!("{} {} {}", seen.path, seen.body["model"], seen.body["reasoning"]["effort"])
         };
         requests.map(name).collect::<Vec<_>>()

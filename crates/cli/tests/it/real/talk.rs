@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use serde_json::{Value, json};
-use testkit::{Daemon, Event, Events, within};
+use testkit::{EventStream, ServerSentEvent, TestDaemon, within};
 
 use super::turn::Turn;
 use crate::secs;
@@ -31,9 +31,9 @@ pub(super) const ALLOW: Consent = Consent::Choose("allow_once");
 pub(super) const REJECT: Consent = Consent::Choose("reject_once");
 
 pub(super) struct Talk<'a> {
-    daemon: &'a Daemon,
+    daemon: &'a TestDaemon,
     instance: String,
-    stream: Events,
+    stream: EventStream,
     ids: u64,
     /// What the agent said of itself.
     pub(super) hello: Value,
@@ -47,7 +47,7 @@ pub(super) struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    pub(super) async fn start(daemon: &'a Daemon, instance: &str) -> Self {
+    pub(super) async fn start(daemon: &'a TestDaemon, instance: &str) -> Self {
         let capabilities =
             json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
         let client = json!({ "name": "tombolo-tests", "version": "0.1.0" });
@@ -166,7 +166,7 @@ impl<'a> Talk<'a> {
         self.on_event(event).await;
     }
 
-    async fn on_event(&mut self, event: Option<Event>) {
+    async fn on_event(&mut self, event: Option<ServerSentEvent>) {
         let event = event.expect("the stream goes on");
         if event.event != "message" {
             assert_eq!(event.event, "unparsed", "{}", event.data);

@@ -2,14 +2,14 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{DaemonOptions, Hub, within, within_blocking};
+use testkit::{TestDaemonOptions, TestHub, within, within_blocking};
 use tokio::task::JoinSet;
 
 use super::{Device, environment, lend, typed};
 use crate::{TOMBOLO, hub::TOKEN, secs};
 
 /// Asks for a command, beside.
-fn beside(hub: &Hub, command: &str) -> JoinSet<Value> {
+fn beside(hub: &TestHub, command: &str) -> JoinSet<Value> {
     let (id, secret) = environment(hub);
     let path = format!("/api/v1/relay/environments/{id}/requests");
     let body = json!({ "method": "shell.start", "params": { "command": command } });
@@ -25,7 +25,7 @@ fn beside(hub: &Hub, command: &str) -> JoinSet<Value> {
     asked
 }
 
-async fn get(hub: &Hub, path: &str) -> Value {
+async fn get(hub: &TestHub, path: &str) -> Value {
     let response = hub.request(Method::GET, path).send().await.unwrap();
     assert!(response.status().is_success(), "{path}: {}", response.status());
     response.json().await.unwrap()
@@ -51,9 +51,9 @@ fn kept(device: &Device) -> Vec<String> {
 /// record, the environment and what is granted are where they were. On the device there is its record, and where it is spoken to.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_is_killed_takes_nothing_with_it() {
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    let hub = Hub::start(TOMBOLO);
-    hub.add("box", daemon.base(), Some(TOKEN)).await;
+    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", daemon.base(), Some(TOKEN)).await;
     let (mut device, _tools) = lend(&hub, "always_ask");
     let create = json!({ "agent": "mock", "environment": { "clientId": "laptop" } });
     let made = hub.request(Method::POST, "/api/runtimes/box/v1/sessions/demo").json(&create);
@@ -89,12 +89,12 @@ async fn a_device_that_is_killed_takes_nothing_with_it() {
 /// holds.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_went_on_when_the_hub_was_killed_is_seen_as_such() {
-    let mut hub = Hub::start(TOMBOLO);
-    hub.add("box", "http://127.0.0.1:9", None).await;
+    let mut hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", "http://127.0.0.1:9", None).await;
     let _lent = lend(&hub, "allow");
     let _asked = beside(&hub, "sleep 1000");
     within_blocking(secs(20), || typed(&hub, &["audit", "list"]).contains("shell.start"));
-    hub.killed_and_restarted();
+    hub.kill_and_restart();
     let verified = typed(&hub, &["audit", "verify"]);
     assert!(verified.starts_with("intact: entries 1 to 2, last hash "), "{verified}");
     assert!(verified.contains("1 requests have no recorded end"), "{verified}");

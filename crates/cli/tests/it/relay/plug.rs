@@ -18,7 +18,7 @@ use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use testkit::{Hub, within, within_blocking};
+use testkit::{TestHub, within, within_blocking};
 use tokio::task::JoinSet;
 
 use self::network::Network;
@@ -80,7 +80,7 @@ async fn whatever_plug_is_pulled_every_request_ends_and_nothing_is_left() {
 
 /// A hub, a device that reaches it over a network that can be cut, and a runtime.
 struct Stage {
-    hub: Hub,
+    hub: TestHub,
     network: Network,
     device: Child,
     home: TempDir,
@@ -92,8 +92,8 @@ struct Stage {
 
 impl Stage {
     async fn new(nap: u32) -> Self {
-        let hub = Hub::start(TOMBOLO);
-        hub.add("box", "http://127.0.0.1:9", None).await;
+        let hub = TestHub::start(TOMBOLO);
+        hub.add_runtime("box", "http://127.0.0.1:9", None).await;
         let home = TempDir::new().unwrap();
         fs::create_dir(home.path().join("code")).unwrap();
         fs::write(home.path().join("code/a.txt"), "from the device").unwrap();
@@ -121,7 +121,7 @@ impl Stage {
         let (hub, device) = (self.hub.pid(), self.device.id());
         match fault {
             Fault::DeviceKilled => signal(device, Signal::KILL),
-            Fault::HubKilled => self.hub.killed_and_restarted(),
+            Fault::HubKilled => self.hub.kill_and_restart(),
             Fault::NetworkCut => self.network.open(false),
             Fault::DeviceFrozen => signal(device, Signal::STOP),
             Fault::HubFrozen => signal(hub, Signal::STOP),
@@ -217,7 +217,7 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    pub(super) async fn connect(hub: &Hub, (id, secret): &(EnvironmentId, String)) -> Self {
+    pub(super) async fn connect(hub: &TestHub, (id, secret): &(EnvironmentId, String)) -> Self {
         let limits = Limits::default();
         let client =
             client::Client::new(hub.base().parse().unwrap(), Some(&secret.parse().unwrap())).unwrap();

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use reqwest::Method;
 use serde_json::json;
-use testkit::{HubOptions, within_blocking};
+use testkit::{TestHubOptions, within_blocking};
 
 use super::{Device, ask, environment, typed};
 use crate::{TOMBOLO, secs};
@@ -28,8 +28,8 @@ fn holding(directory: &Path, secret: &str) -> Vec<String> {
 /// not if it was said in the address, where it lets nobody in.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_lets_in_is_written_nowhere() {
-    let hub = HubOptions::default().env("TOMBOLO_LOG", "trace").start(TOMBOLO);
-    hub.add("box", "http://127.0.0.1:9", None).await;
+    let hub = TestHubOptions::default().env("TOMBOLO_LOG", "trace").start(TOMBOLO);
+    hub.add_runtime("box", "http://127.0.0.1:9", None).await;
     let token = typed(&hub, &["hub", "devices", "add", "laptop"]).trim().to_owned();
     typed(&hub, &["hub", "grants", "add", "laptop", "--runtime", "box", "--root", "main:ro"]);
     let address = format!("/api/v1/relay/connect?token={token}");

@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use protocol::relay::{RawJson, RelayContext, StreamFrame};
 use relay::{Ask, Call, Part};
 use serde_json::{Value, json};
-use testkit::{Hub, within, within_blocking};
+use testkit::{TestHub, within, within_blocking};
 
 use super::{
     environment, lend,
@@ -50,8 +50,8 @@ fn ended(entries: &[Value]) -> Vec<[String; 4]> {
 /// relay-38: the records of the hub and of the device both say for which run and which call of a tool each of it was.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_slice_works_from_end_to_end() {
-    let hub = Hub::start(TOMBOLO);
-    hub.add("box", "http://127.0.0.1:9", None).await;
+    let hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", "http://127.0.0.1:9", None).await;
     let (device, _tools) = lend(&hub, "allow");
     let runtime = Runtime::connect(&hub, &environment(&hub)).await;
     let file = json!({ "root_id": "main", "path": "a.txt" });

@@ -3,7 +3,7 @@
 use protocol::relay::RawJson;
 use relay::Ask;
 use serde_json::json;
-use testkit::{Hub, within_blocking};
+use testkit::{TestHub, within_blocking};
 
 use super::{environment, lend, plug::Runtime, typed};
 use crate::{TOMBOLO, secs};
@@ -12,8 +12,8 @@ use crate::{TOMBOLO, secs};
 /// what goes on, what went wrong last, and the head of the audit.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_command_shows_the_whole_state() {
-    let hub = Hub::start(TOMBOLO);
-    hub.add("box", "http://127.0.0.1:9", None).await;
+    let hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", "http://127.0.0.1:9", None).await;
     let _lent = lend(&hub, "allow");
     let runtime = Runtime::connect(&hub, &environment(&hub)).await;
     let ask = |method: &str, params| runtime.peer.request(Ask::new(method, RawJson::from_value(&params)));

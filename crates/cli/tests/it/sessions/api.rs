@@ -7,7 +7,7 @@ use crate::{check_problem, problem};
 /// other parameters → 409".
 #[tokio::test]
 async fn a_session_is_created_once() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let created = create(&daemon, "s").await;
     assert_eq!((&created["healthy"], &created["error"]), (&json!(true), &Value::Null));
     assert!(created["agentSessionId"].as_str().unwrap().starts_with("mock-"), "{created}");
@@ -25,7 +25,7 @@ async fn a_session_is_created_once() {
 /// sessions-1: what cannot be a session is refused, with its reason.
 #[tokio::test]
 async fn what_cannot_be_a_session_is_refused() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     for (body, kind) in [
         (json!({ "agent": "nobody" }), "unknown-agent"),
         (json!({}), "invalid-request"),
@@ -46,7 +46,7 @@ async fn what_cannot_be_a_session_is_refused() {
 /// sessions-2: "`agentMode` is behaviour, `permissionMode` is restriction; they are separate; … `bypass` = no checks."
 #[tokio::test]
 async fn behaviour_and_restriction_are_separate() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let free = json!({ "agent": "mock", "agentMode": "plan", "permissionMode": "bypass", "model": "mock" });
     assert_eq!(create_with(&daemon, "free", &free).await["healthy"], true);
     let records = turn(&daemon, "free", "/permission").await;
@@ -63,7 +63,7 @@ async fn behaviour_and_restriction_are_separate() {
 /// sessions-6: "`GET /v1/sessions`, `GET /v1/sessions/{id}`".
 #[tokio::test]
 async fn sessions_are_listed_with_the_last_one_first() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     assert_eq!(get(&daemon, "/v1/sessions").await, json!({ "items": [], "nextCursor": null }));
     for id in ["a", "b"] {
         create(&daemon, id).await;
@@ -80,7 +80,7 @@ async fn sessions_are_listed_with_the_last_one_first() {
 /// sessions-6: "`POST …/cancel` (interrupt the turn)".
 #[tokio::test]
 async fn a_turn_is_interrupted() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/hang").await;
@@ -95,7 +95,7 @@ async fn a_turn_is_interrupted() {
 /// sessions-6: "`DELETE` (terminate)". Whoever follows is told, and nothing is left.
 #[tokio::test]
 async fn a_deleted_session_is_gone() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/hang").await;
@@ -116,7 +116,7 @@ async fn a_deleted_session_is_gone() {
 /// sessions-6: "`GET …/messages` (the transcript folded from events)".
 #[tokio::test]
 async fn the_transcript_is_what_the_events_come_to() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     for message in ["hello\n/think hm\n/tool", "/edit", "bye"] {
         turn(&daemon, "s", message).await;
@@ -142,7 +142,7 @@ async fn the_transcript_is_what_the_events_come_to() {
 /// Issue 4, 7: "what `/v1/config/mcp` … hold[s] for the session's directory is given to the agent".
 #[tokio::test]
 async fn the_servers_of_a_directory_are_given_to_the_agent() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let directory = daemon.home().display().to_string();
     let server = |enabled: bool| json!({ "type": "local", "command": "true", "enabled": enabled });
     for (name, enabled) in [("files", true), ("off", false)] {

@@ -5,7 +5,7 @@ use crate::{check_problem, problem};
 
 const AUTHOR: &str = "tombolo-author";
 
-async fn post(daemon: &Daemon, path: &str, by: Option<&str>, body: &Value) -> Response {
+async fn post(daemon: &TestDaemon, path: &str, by: Option<&str>, body: &Value) -> Response {
     let mut request = daemon.request(Method::POST, path).json(body);
     if let Some(by) = by {
         request = request.header(AUTHOR, by);
@@ -16,7 +16,7 @@ async fn post(daemon: &Daemon, path: &str, by: Option<&str>, body: &Value) -> Re
 /// Whoever passes requests on says who is behind them: that is stronger than what the body says, which holds without it.
 #[tokio::test]
 async fn the_header_is_stronger_than_the_body() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     for (by, name) in [(Some("grace"), "grace"), (None, "ada")] {
@@ -44,7 +44,7 @@ async fn the_header_is_stronger_than_the_body() {
 /// Who changes a message or takes it back is named too.
 #[tokio::test]
 async fn who_changes_a_message_is_named() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/hang").await;
@@ -68,7 +68,7 @@ async fn who_changes_a_message_is_named() {
 /// A name that cannot be used is told, and changes nothing.
 #[tokio::test]
 async fn a_name_that_cannot_be_used_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let before = all(&daemon, "s").await.len();
     for name in ["", &"x".repeat(129)] {

@@ -24,7 +24,7 @@ fn chat(endpoint: &str, arguments: &[&str], input: &str) -> Talk {
 /// Issue 4, "`tombolo chat`": each line is a turn, standard output is what the agent says.
 #[tokio::test]
 async fn each_line_is_a_prompt() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let Talk(code, printed, said) = chat(daemon.base(), &["--agent", "mock"], "hello\n/think hm\n\nbye\n");
     assert_eq!((code, printed.as_str()), (Some(0), "hello\nbye\n"), "{said}");
     assert!(said.contains("hm") && said.contains("new session"), "{said}");
@@ -35,7 +35,7 @@ async fn each_line_is_a_prompt() {
 /// A turn that failed is a failure of the command; the one before it is not.
 #[tokio::test]
 async fn the_last_turn_decides_the_exit_code() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let Talk(code, _, said) = chat(daemon.base(), &["--agent", "mock"], "/fail -32000 Invalid API key\n");
     assert_eq!(code, Some(8), "{said}");
     assert!(said.contains("Invalid API key") && said.contains("tombolo credentials extract"), "{said}");
@@ -50,7 +50,7 @@ async fn the_last_turn_decides_the_exit_code() {
 /// What the agent asks is answered by the next line, and rejected when there is none.
 #[tokio::test]
 async fn what_is_asked_is_answered_by_the_next_line() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let talk = |input: &str| chat(daemon.base(), &["--agent", "mock"], input);
     let Talk(code, printed, said) = talk("/permission\no\n");
     assert_eq!((code, printed.as_str()), (Some(0), "permission answered: allow\n"), "{said}");
@@ -69,7 +69,7 @@ async fn what_is_asked_is_answered_by_the_next_line() {
 /// Tools, changes and plans are told beside what is said.
 #[tokio::test]
 async fn what_the_agent_does_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let Talk(_, printed, said) =
         chat(daemon.base(), &["--agent", "mock"], "/tool\n/edit\n/plan\n/garbage\ndone\n");
     assert_eq!(printed, "done\n");
@@ -86,7 +86,7 @@ async fn what_the_agent_does_is_told() {
 /// A conversation goes on by its name, with the last messages shown.
 #[tokio::test]
 async fn a_conversation_goes_on() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     chat(daemon.base(), &["--agent", "mock", "--session", "mine"], "/remember this\n");
     let Talk(code, printed, said) = chat(daemon.base(), &["--session", "mine"], "/recall\n");
     assert_eq!(code, Some(0), "{said}");
@@ -103,7 +103,7 @@ async fn what_cannot_be_is_told_with_what_to_do() {
     let Talk(code, _, said) = chat("http://127.0.0.1:9", &["--agent", "mock"], "");
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("tombolo up"), "{said}");
-    let daemon = testkit::DaemonOptions::default().agent("missing", &["/not/there"]).start(TOMBOLO);
+    let daemon = testkit::TestDaemonOptions::default().agent("missing", &["/not/there"]).start(TOMBOLO);
     let Talk(code, _, said) = chat(daemon.base(), &["--agent", "missing"], "hello\n");
     assert_eq!(code, Some(6), "{said}");
     assert!(said.contains("could not be started"), "{said}");

@@ -8,7 +8,7 @@ use crate::{check_problem, problem};
 /// its memory intact".
 #[tokio::test]
 async fn nothing_that_was_seen_is_lost() {
-    let mut daemon = Daemon::start(TOMBOLO);
+    let mut daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     turn(&daemon, "s", "/remember the blue one").await;
     for seen_before in [3, 40] {
@@ -19,7 +19,7 @@ async fn nothing_that_was_seen_is_lost() {
         for _ in 0..seen_before {
             seen.push(followed.next().await.unwrap());
         }
-        daemon.killed_and_restarted();
+        daemon.kill_and_restart();
         let list = get(&daemon, "/v1/sessions").await;
         assert_eq!(list["items"][0]["id"], "s");
         let mut followed = Followed::new(&daemon, "s", newest).await;
@@ -40,13 +40,13 @@ async fn nothing_that_was_seen_is_lost() {
 /// sessions-3, sessions-13: what waits for its turn survives, and has its turn without anybody asking.
 #[tokio::test]
 async fn what_waited_is_delivered_after_a_restart() {
-    let mut daemon = Daemon::start(TOMBOLO);
+    let mut daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/hang").await;
     followed.until("turnStarted").await;
     let queued = send(&daemon, "s", "after the storm").await;
-    daemon.killed_and_restarted();
+    daemon.kill_and_restart();
     // The first who asks is told so.
     let session = get(&daemon, &path("s", "")).await;
     assert!(session["queuedInputs"] == 1 || session["turnId"] == queued["turnId"], "{session}");
@@ -61,12 +61,12 @@ async fn what_waited_is_delivered_after_a_restart() {
 /// sessions-13: a wait whose agent is gone is withdrawn, and whoever answers late is told so.
 #[tokio::test]
 async fn a_wait_of_a_dead_agent_is_withdrawn() {
-    let mut daemon = Daemon::start(TOMBOLO);
+    let mut daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/permission").await;
     let permission = followed.next_of("permissionAsked").await;
-    daemon.killed_and_restarted();
+    daemon.kill_and_restart();
     let (wait, once) = (permission["id"].as_str().unwrap(), json!({ "reply": "once" }));
     let late = problem(answer(&daemon, "s", wait, "permission", &once).await).await;
     check_problem(&late, 409, "urn:problem:wait-settled");
@@ -78,23 +78,23 @@ async fn a_wait_of_a_dead_agent_is_withdrawn() {
 /// started, and keeps everything.
 #[tokio::test]
 async fn an_ordinary_end_keeps_everything() {
-    let mut daemon = Daemon::start(TOMBOLO);
+    let mut daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     turn(&daemon, "s", "hello").await;
-    daemon.killed_and_restarted();
+    daemon.kill_and_restart();
     let before = all(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", before.len() as u64).await;
     daemon.signal("TERM");
     let asked = std::time::Instant::now();
     assert_eq!(followed.next().await, None);
-    assert_eq!(daemon.ended().0, Some(0));
+    assert_eq!(daemon.wait_for_exit().0, Some(0));
     assert!(asked.elapsed() < secs(2), "it waited for {:?}", asked.elapsed());
 }
 
 /// A daemon without sessions opens no file for them.
 #[tokio::test]
 async fn nothing_is_opened_before_it_is_needed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let there = || walk(&daemon.home()).iter().any(|file| file.ends_with("sessions.db"));
     // Longer than a daemon waits before it looks for what was interrupted.
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
@@ -119,7 +119,7 @@ fn walk(directory: &std::path::Path) -> Vec<String> {
 /// The agent of a session that has nothing to do is ended, and the next message goes on with it.
 #[tokio::test]
 async fn an_idle_agent_rests_and_remembers() {
-    let daemon = testkit::DaemonOptions::default().arg("--session-idle").arg("100ms").start(TOMBOLO);
+    let daemon = testkit::TestDaemonOptions::default().arg("--session-idle").arg("100ms").start(TOMBOLO);
     create(&daemon, "s").await;
     let told = turn(&daemon, "s", "/remember the red one").await;
     let mut followed = Followed::new(&daemon, "s", told.last().unwrap()["seq"].as_u64().unwrap()).await;

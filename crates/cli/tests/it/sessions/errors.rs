@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::{check_problem, problem};
-use testkit::{DaemonOptions, Mounted};
+use testkit::{TestDaemonOptions, TmpfsMount};
 
 /// sessions-7: errors of the model, as far as an agent tells them apart.
 #[tokio::test]
 async fn errors_of_the_model_are_typed() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     for (step, kind) in [
         ("/fail -32000 Authentication required", "tokenError"),
@@ -28,7 +28,7 @@ async fn errors_of_the_model_are_typed() {
 /// restarts and resumes)."
 #[tokio::test]
 async fn an_agent_that_dies_is_started_again() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     turn(&daemon, "s", "/remember everything").await;
     let records = turn(&daemon, "s", "half\n/crash 3").await;
@@ -44,7 +44,7 @@ async fn an_agent_that_dies_is_started_again() {
 /// sessions-7: an agent that cannot be installed, started or used is no healthy session, and says why.
 #[tokio::test]
 async fn an_agent_that_cannot_be_used_says_why() {
-    let daemon = DaemonOptions::default()
+    let daemon = TestDaemonOptions::default()
         .arg("--no-install")
         .env("PATH", "/usr/bin:/bin")
         .agent("missing", &["/not/there"])
@@ -73,10 +73,11 @@ async fn an_agent_that_cannot_be_used_says_why() {
 /// sessions-14: "Disk full, locked or corrupt store: a clear problem, no lost acknowledged event, no crash loop."
 #[tokio::test]
 async fn a_store_that_cannot_be_used_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let data = data_of(&daemon);
-    let second = DaemonOptions::default().arg("--data-dir").arg(data.display().to_string()).start(TOMBOLO);
+    let second =
+        TestDaemonOptions::default().arg("--data-dir").arg(data.display().to_string()).start(TOMBOLO);
     let locked = second.get("/v1/sessions").await;
     assert_eq!(locked.headers()["retry-after"], "1");
     check_problem(&problem(locked).await, 503, "urn:problem:store-locked");
@@ -87,8 +88,10 @@ async fn a_store_that_cannot_be_used_is_told() {
     let file = elsewhere.path().join("sessions/sessions.db");
     std::fs::write(&file, "this is no database, and it is long enough to be looked at ".repeat(100)).unwrap();
     let before = std::fs::read(&file).unwrap();
-    let broken =
-        DaemonOptions::default().arg("--data-dir").arg(elsewhere.path().display().to_string()).start(TOMBOLO);
+    let broken = TestDaemonOptions::default()
+        .arg("--data-dir")
+        .arg(elsewhere.path().display().to_string())
+        .start(TOMBOLO);
     for _ in 0..2 {
         check_problem(&problem(broken.get("/v1/sessions").await).await, 500, "urn:problem:store-corrupt");
     }
@@ -102,12 +105,12 @@ async fn a_store_that_cannot_be_used_is_told() {
 #[tokio::test]
 async fn a_full_disk_is_told_and_loses_nothing() {
     let place = tempfile::tempdir().unwrap();
-    let Some(mounted) = Mounted::new(place.path(), 3 << 20) else {
+    let Some(mounted) = TmpfsMount::new(place.path(), 3 << 20) else {
         eprintln!("SKIPPED: a_full_disk_is_told_and_loses_nothing needs the right to mount a tmpfs");
         return;
     };
     let data = place.path().display().to_string();
-    let daemon = DaemonOptions::default().arg("--data-dir").arg(data).start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--data-dir").arg(data).start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/updates 4000 2000").await;
@@ -133,7 +136,7 @@ async fn a_full_disk_is_told_and_loses_nothing() {
 }
 
 /// Where a daemon keeps its own files.
-fn data_of(daemon: &Daemon) -> std::path::PathBuf {
+fn data_of(daemon: &TestDaemon) -> std::path::PathBuf {
     let mut open = vec![daemon.home()];
     while let Some(directory) = open.pop() {
         if directory.join("sessions/sessions.db").exists() {

@@ -7,7 +7,7 @@ use crate::{check_problem, problem};
 /// events)". sessions-8: "Every record: `{seq, id, time, sessionId, agent, agentSessionId?, event, …}`".
 #[tokio::test]
 async fn a_turn_is_told_from_its_first_word_to_its_last() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     let sent = send(&daemon, "s", "/chunks 3").await;
@@ -29,7 +29,7 @@ async fn a_turn_is_told_from_its_first_word_to_its_last() {
 /// sessions-8, sessions-9: thoughts, tools with their results, changes with their diffs, plans and commands.
 #[tokio::test]
 async fn everything_that_an_agent_does_has_its_event() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let records = turn(&daemon, "s", "/think hm\n/tool\n/edit\n/plan\n/commands\ndone").await;
     let messages = of(&records, "message");
@@ -52,7 +52,7 @@ async fn everything_that_an_agent_does_has_its_event() {
 /// sessions-9: "the special *unparsed* part that carries the raw JSON and the error: nothing an agent says is dropped."
 #[tokio::test]
 async fn what_is_not_understood_is_not_dropped() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let records = turn(&daemon, "s", "/garbage\nstill here").await;
     let messages = of(&records, "message");
@@ -71,7 +71,7 @@ async fn what_is_not_understood_is_not_dropped() {
 /// `Last-Event-ID` works too".
 #[tokio::test]
 async fn pages_and_the_stream_tell_the_same() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     turn(&daemon, "s", "/chunks 5").await;
     let whole = all(&daemon, "s").await;
@@ -90,7 +90,7 @@ async fn pages_and_the_stream_tell_the_same() {
     }
     let request = daemon.request(Method::GET, &path("s", "/events/sse?offset=1"));
     let resumed = request.header("last-event-id", newest - 1).send().await.unwrap();
-    let mut resumed = Followed(Events::new(resumed));
+    let mut resumed = Followed(EventStream::new(resumed));
     assert_eq!(resumed.next().await.as_ref(), whole.last());
     turn(&daemon, "s", "more").await;
     assert_eq!(followed.next().await.unwrap()["seq"], newest + 1);
@@ -100,7 +100,7 @@ async fn pages_and_the_stream_tell_the_same() {
 /// sessions-4: "`includeRaw=true` adds the agent's own payload."
 #[tokio::test]
 async fn the_agents_own_words_are_told_to_whoever_asks() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     turn(&daemon, "s", "hello").await;
     let raw = get(&daemon, &path("s", "/events?includeRaw=true")).await;
@@ -112,7 +112,7 @@ async fn the_agents_own_words_are_told_to_whoever_asks() {
     assert_eq!(delta(&plain["events"]).get("raw"), None);
     let words = all_raw(&raw["events"]);
     assert!(words.iter().any(|raw| raw["params"]["update"]["content"]["text"] == "hello"), "{words:?}");
-    let mut events = Events::new(daemon.get(&path("s", "/events/sse?includeRaw=true")).await);
+    let mut events = EventStream::new(daemon.get(&path("s", "/events/sse?includeRaw=true")).await);
     for expected in raw["events"].as_array().unwrap() {
         let event = within(secs(20), events.next()).await.unwrap();
         assert_eq!(&serde_json::from_str::<Value>(&event.data).unwrap(), expected);
@@ -126,9 +126,9 @@ fn all_raw(events: &Value) -> Vec<&Value> {
 /// sessions-4: what was never there is told as a gap, and then everything that there is.
 #[tokio::test]
 async fn a_place_that_was_never_there_is_a_gap() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
-    let mut events = Events::new(daemon.get(&path("s", "/events/sse?offset=1000")).await);
+    let mut events = EventStream::new(daemon.get(&path("s", "/events/sse?offset=1000")).await);
     let gap = within(secs(20), events.next()).await.unwrap();
     assert_eq!((gap.event.as_str(), gap.id), ("gap", None));
     let first = within(secs(20), events.next()).await.unwrap();
@@ -146,7 +146,7 @@ async fn a_place_that_was_never_there_is_a_gap() {
 /// sessions-12: "snapshot + later events = full replay."
 #[tokio::test]
 async fn a_snapshot_and_what_comes_after_it_are_everything() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     turn(&daemon, "s", "one\n/tool").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;

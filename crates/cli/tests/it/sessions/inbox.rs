@@ -6,11 +6,11 @@ use super::*;
 use crate::{asker::asker, check_problem, problem};
 
 /// Follows what waits.
-struct Listener(Events);
+struct Listener(EventStream);
 
 impl Listener {
-    async fn new(daemon: &Daemon) -> Self {
-        Self(Events::new(daemon.get("/v1/waits/events").await))
+    async fn new(daemon: &TestDaemon) -> Self {
+        Self(EventStream::new(daemon.get("/v1/waits/events").await))
     }
 
     async fn next(&mut self) -> Value {
@@ -26,7 +26,7 @@ fn ids<'a>(waits: impl IntoIterator<Item = &'a Value>) -> Vec<String> {
 /// DESIGN "a wait": what is open, then what is asked and settled, by whom and how; answered by its id alone.
 #[tokio::test]
 async fn what_waits_is_followed_and_answered() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut early = Listener::new(&daemon).await;
     assert_eq!(early.next().await, json!({ "type": "snapshot", "waits": [] }));
     for (session, message) in
@@ -69,7 +69,7 @@ async fn what_waits_is_followed_and_answered() {
 /// What cannot be answered so is told, and changes nothing.
 #[tokio::test]
 async fn what_is_no_answer_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut listener = Listener::new(&daemon).await;
     listener.next().await;

@@ -3,12 +3,12 @@
 use super::*;
 use crate::{check_problem, problem};
 
-async fn inputs(daemon: &Daemon) -> Vec<Value> {
+async fn inputs(daemon: &TestDaemon) -> Vec<Value> {
     get(daemon, &path("s", "/inputs")).await["items"].as_array().unwrap().clone()
 }
 
 /// A session whose agent does not end its turn by itself.
-async fn busy(daemon: &Daemon) -> Followed {
+async fn busy(daemon: &TestDaemon) -> Followed {
     create(daemon, "s").await;
     let mut followed = Followed::new(daemon, "s", 0).await;
     send(daemon, "s", "/hang").await;
@@ -19,7 +19,7 @@ async fn busy(daemon: &Daemon) -> Followed {
 /// sessions-3: "a second message while a turn runs is queued … may be edited or withdrawn while queued."
 #[tokio::test]
 async fn what_waits_can_be_changed_and_taken_back() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut followed = busy(&daemon).await;
     let mut sent = Vec::new();
     for text in ["one", "two", "three"] {
@@ -54,7 +54,7 @@ async fn what_waits_can_be_changed_and_taken_back() {
 /// sessions-3: "queued, refused or steered into the turn by an explicit `whenBusy: queue|reject|steer`".
 #[tokio::test]
 async fn a_message_is_refused_or_steered_while_a_turn_runs() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let mut followed = busy(&daemon).await;
     let running = get(&daemon, &path("s", "")).await["turnId"].clone();
     let body = |text: &str, when: &str| json!({ "message": text, "whenBusy": when });
@@ -77,7 +77,7 @@ async fn a_message_is_refused_or_steered_while_a_turn_runs() {
 /// sessions-3: every input "has an author, honours `Idempotency-Key`".
 #[tokio::test]
 async fn a_message_that_is_sent_again_is_taken_once() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let body = json!({ "message": "hello", "author": "ada" });
     let first: Value = send_with(&daemon, "s", &body, Some("k")).await.json().await.unwrap();
@@ -103,7 +103,7 @@ async fn a_message_that_is_sent_again_is_taken_once() {
 /// sessions-3: "attachments (text, file, image)".
 #[tokio::test]
 async fn what_goes_with_a_message_is_in_the_transcript() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let attachments = json!([
         { "type": "text", "name": "note.txt", "text": "a note" },
@@ -124,7 +124,7 @@ async fn what_goes_with_a_message_is_in_the_transcript() {
 /// Everything has a limit: the queue, and what can be sent at once.
 #[tokio::test]
 async fn what_is_too_much_is_refused() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let _followed = busy(&daemon).await;
     for at in 0..64 {
         send(&daemon, "s", &format!("message {at}")).await;

@@ -50,10 +50,10 @@ impl Seen {
 }
 
 /// Follows a session for as long as the daemon lives.
-async fn follow(daemon: &Daemon, id: &str, offset: u64, seen: &Seen, count: &Cell<u64>) {
+async fn follow(daemon: &TestDaemon, id: &str, offset: u64, seen: &Seen, count: &Cell<u64>) {
     let request = daemon.request(Method::GET, &path(id, &format!("/events/sse?offset={offset}")));
     let Ok(response) = request.send().await else { return };
-    let (mut events, mut last) = (Events::new(response), offset);
+    let (mut events, mut last) = (EventStream::new(response), offset);
     while let Some(event) = events.next().await {
         assert_eq!((event.event.as_str(), event.id), ("message", Some(last + 1)), "{event:?}");
         last += 1;
@@ -63,7 +63,7 @@ async fn follow(daemon: &Daemon, id: &str, offset: u64, seen: &Seen, count: &Cel
 }
 
 /// Lets the agent of a session speak, unless it does.
-async fn speak(daemon: &Daemon, id: &str) {
+async fn speak(daemon: &TestDaemon, id: &str) {
     let message = json!({ "message": SPEECH, "whenBusy": "reject" });
     // The daemon may be killed before it answers.
     if let Ok(answer) = daemon.request(Method::POST, &path(id, "/messages")).json(&message).send().await {
@@ -75,7 +75,7 @@ async fn speak(daemon: &Daemon, id: &str) {
 /// session list is there, running turns are marked interrupted, the next message resumes the agent's own session".
 #[tokio::test]
 async fn a_hundred_kills_under_load_lose_nothing_that_was_seen() {
-    let mut daemon = Daemon::start(TOMBOLO);
+    let mut daemon = TestDaemon::start(TOMBOLO);
     let seen: Vec<Seen> = SESSIONS.iter().map(|_| Seen::default()).collect();
     for id in SESSIONS {
         create(&daemon, id).await;
@@ -106,7 +106,7 @@ async fn a_hundred_kills_under_load_lose_nothing_that_was_seen() {
             daemon.signal("KILL");
         };
         within(secs(60), async { tokio::join!(join_all(sessions), kill) }).await;
-        daemon.killed_and_restarted();
+        daemon.kill_and_restart();
     }
     for (id, seen) in SESSIONS.iter().zip(&seen) {
         check(&daemon, id, seen).await;
@@ -115,7 +115,7 @@ async fn a_hundred_kills_under_load_lose_nothing_that_was_seen() {
 }
 
 /// Ends what the session still does: what was taken just before the last kill has its turn after it.
-async fn calm(daemon: &Daemon, id: &str) {
+async fn calm(daemon: &TestDaemon, id: &str) {
     within(secs(30), async {
         loop {
             let session = get(daemon, &path(id, "")).await;
@@ -130,12 +130,12 @@ async fn calm(daemon: &Daemon, id: &str) {
 }
 
 /// Everything that was seen is in the session, which has no holes and goes on.
-async fn check(daemon: &Daemon, id: &str, seen: &Seen) {
+async fn check(daemon: &TestDaemon, id: &str, seen: &Seen) {
     calm(daemon, id).await;
     let records = turn(daemon, id, "/recall").await;
     assert_eq!((said(&records), ended(&records)), (format!("recalled: the name {id}"), "completed"));
     let newest = records.last().unwrap()["seq"].as_u64().unwrap();
-    let mut followed = Events::new(daemon.get(&path(id, "/events/sse")).await);
+    let mut followed = EventStream::new(daemon.get(&path(id, "/events/sse")).await);
     let mut history = Vec::new();
     for seq in 1..=newest {
         let event = within(secs(30), followed.next()).await.unwrap();

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::{check_problem, problem};
-use testkit::DaemonOptions;
+use testkit::TestDaemonOptions;
 
 /// Sends a message that makes the agent ask; the question or permission, and the stream after it.
-async fn asked(daemon: &Daemon, id: &str, message: &str, kind: &str) -> (Value, Followed) {
+async fn asked(daemon: &TestDaemon, id: &str, message: &str, kind: &str) -> (Value, Followed) {
     let newest = get(daemon, &path(id, "")).await["newestSeq"].as_u64().unwrap();
     let mut followed = Followed::new(daemon, id, newest).await;
     send(daemon, id, message).await;
@@ -20,7 +20,7 @@ fn id(asked: &Value) -> &str {
 /// sessions-5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`", and each does what it says.
 #[tokio::test]
 async fn a_permission_is_given_once_always_or_not() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     for (reply, chosen) in [("reject", "reject"), ("once", "allow"), ("always", "always")] {
         let (permission, mut followed) = asked(&daemon, "s", "/permission", "permissionAsked").await;
@@ -47,7 +47,7 @@ async fn a_permission_is_given_once_always_or_not() {
 /// sessions-5: "`POST …/questions/{qid}/reply {answers: string[][]}`, `…/reject {}`".
 #[tokio::test]
 async fn a_question_is_answered_or_rejected() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let (question, mut followed) = asked(&daemon, "s", "/question", "questionAsked").await;
     let labels: Vec<_> = question["questions"][0]["options"]
@@ -78,7 +78,7 @@ async fn a_question_is_answered_or_rejected() {
 /// sessions-10: a plan is "a question with approve/reject options".
 #[tokio::test]
 async fn a_plan_is_approved_or_rejected() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     for (choice, chosen) in [("Approve", "approve"), ("Reject", "keep-planning")] {
         let (question, mut followed) = asked(&daemon, "s", "/approve First this", "questionAsked").await;
@@ -92,7 +92,7 @@ async fn a_plan_is_approved_or_rejected() {
 /// sessions-5: "Unknown id 404, already settled 409 naming who settled it and how."
 #[tokio::test]
 async fn the_first_answer_holds_and_the_second_is_told_whose_it_was() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let (permission, mut followed) = asked(&daemon, "s", "/permission", "permissionAsked").await;
     let wait = id(&permission).to_owned();
@@ -125,7 +125,7 @@ async fn the_first_answer_holds_and_the_second_is_told_whose_it_was() {
 /// sessions-5: "`GET /v1/waits` lists all open ones with age, session, what is asked, choices and the default on expiry".
 #[tokio::test]
 async fn all_that_waits_is_in_one_list() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     assert_eq!(get(&daemon, "/v1/waits").await, json!({ "items": [], "nextCursor": null }));
     for id in ["first", "second"] {
         create(&daemon, id).await;
@@ -147,14 +147,14 @@ async fn all_that_waits_is_in_one_list() {
 /// sessions-5, DESIGN: a wait that nobody answers is settled by its default, which is no.
 #[tokio::test]
 async fn what_nobody_answers_in_time_is_rejected() {
-    let daemon = DaemonOptions::default().arg("--wait-timeout").arg("200ms").start(TOMBOLO);
+    let daemon = TestDaemonOptions::default().arg("--wait-timeout").arg("200ms").start(TOMBOLO);
     create(&daemon, "s").await;
     let records = turn(&daemon, "s", "/permission\n/question").await;
     let resolved = of(&records, "permissionResolved")[0];
     assert_eq!((&resolved["outcome"], &resolved["author"]), (&json!("expired"), &Value::Null));
     assert_eq!(of(&records, "questionResolved")[0]["outcome"], "expired");
     assert_eq!(said(&records), "permission answered: rejectquestion answered: decline");
-    let forever = DaemonOptions::default().arg("--wait-timeout").arg("0").start(TOMBOLO);
+    let forever = TestDaemonOptions::default().arg("--wait-timeout").arg("0").start(TOMBOLO);
     create(&forever, "s").await;
     asked(&forever, "s", "/permission", "permissionAsked").await;
     let waits = get(&forever, "/v1/waits").await;
@@ -165,7 +165,7 @@ async fn what_nobody_answers_in_time_is_rejected() {
 /// sessions-5: an interrupted turn no longer asks.
 #[tokio::test]
 async fn an_interrupted_turn_no_longer_asks() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let (permission, mut followed) = asked(&daemon, "s", "/permission", "permissionAsked").await;
     daemon.post_text(&path("s", "/cancel"), "").await;

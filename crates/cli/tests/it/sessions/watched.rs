@@ -17,7 +17,7 @@ type Socket = WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>;
 struct Backend(Socket);
 
 impl Backend {
-    async fn new(daemon: &Daemon, id: &str, cursor: Option<&str>) -> Self {
+    async fn new(daemon: &TestDaemon, id: &str, cursor: Option<&str>) -> Self {
         let query = cursor.map(|cursor| format!("?cursor={cursor}")).unwrap_or_default();
         let base = daemon.base().replace("http", "ws");
         Self(connect_async(format!("{base}/v1/workers/{id}/events/ws{query}")).await.unwrap().0)
@@ -84,7 +84,7 @@ fn payloads(envelopes: &[Value]) -> Vec<Value> {
 /// observation-11, observation-13, observation-14, observation-19, observation-23, observation-26: the snapshot, then every event of this worker and of no other, as it is.
 #[tokio::test]
 async fn the_snapshot_comes_first_and_then_what_happens() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     for id in ["s", "other"] {
         create(&daemon, id).await;
         turn(&daemon, id, "hello").await;
@@ -114,7 +114,7 @@ async fn the_snapshot_comes_first_and_then_what_happens() {
 /// observation-27, observation-32, observation-51, observation-60: after a cursor comes what was missed, marked as what the snapshot covers.
 #[tokio::test]
 async fn a_cursor_goes_on() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut backend = Backend::new(&daemon, "s", None).await;
     let first = backend.snapshot().await;
@@ -141,7 +141,7 @@ async fn a_cursor_goes_on() {
     assert!(backend.until("turnEnded").await.iter().all(|envelope| envelope.get("replay").is_none()));
     // A cursor survives the daemon (observation-62).
     let mut daemon = daemon;
-    daemon.killed_and_restarted();
+    daemon.kill_and_restart();
     let mut backend = Backend::new(&daemon, "s", first["cursor"].as_str()).await;
     backend.snapshot().await;
     assert_eq!(backend.control().await["resume"], "ok");
@@ -151,7 +151,7 @@ async fn a_cursor_goes_on() {
 /// observation-55, observation-59, observation-63, observation-66: what is wrong with a cursor is told, each in its own way; nothing else is sent.
 #[tokio::test]
 async fn a_cursor_that_is_none_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     for id in ["s", "other"] {
         create(&daemon, id).await;
     }
@@ -177,7 +177,7 @@ async fn a_cursor_that_is_none_is_told() {
 /// observation-16: "any text or binary frame from the peer is answered by an observation-only diagnostic".
 #[tokio::test]
 async fn nothing_can_be_said() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let command = r#"{"kind":"event","envelope":{}}"#;
     for message in [Message::text(command), Message::binary(command.as_bytes().to_vec())] {
@@ -197,7 +197,7 @@ async fn nothing_can_be_said() {
 /// observation-22: who may not watch, and what there is not, is told before there is a WebSocket.
 #[tokio::test]
 async fn what_cannot_be_watched_is_a_problem() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     let base = daemon.base().replace("http", "ws");
     let refused = connect_async(format!("{base}/v1/workers/none/events/ws")).await.unwrap_err();
     let tungstenite::Error::Http(response) = refused else { panic!("{refused}") };
@@ -211,7 +211,7 @@ async fn what_cannot_be_watched_is_a_problem() {
 /// observation-20: whoever comes while much happens misses nothing between the snapshot and what follows.
 #[tokio::test]
 async fn nothing_falls_between_the_snapshot_and_what_follows() {
-    let daemon = Daemon::start(TOMBOLO);
+    let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/drip 20000 1").await;

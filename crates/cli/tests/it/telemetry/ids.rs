@@ -18,7 +18,7 @@ fn lines<'a>(log: &'a str, id: &str) -> Vec<&'a str> {
 #[tokio::test]
 async fn a_request_has_one_id_at_every_hop() {
     let (daemon, mut hub) =
-        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
+        both(daemon().env("TOMBOLO_LOG", FILTER), TestHubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
     let path = "/api/runtimes/box/v1/sessions/none";
     let mut ids = Vec::new();
     for given in [Some("mine-1"), None] {
@@ -34,9 +34,9 @@ async fn a_request_has_one_id_at_every_hop() {
     let nobody = reqwest::get(format!("{}/api/runtimes", hub.base())).await.unwrap();
     let id = nobody.headers()["request-id"].clone();
     assert_eq!(problem(nobody).await["requestId"], id.to_str().unwrap());
-    assert!(hub.ended());
+    assert!(hub.terminate());
     daemon.signal("TERM");
-    let (there, here) = (daemon.ended().1, hub.log());
+    let (there, here) = (daemon.wait_for_exit().1, hub.log());
     for id in ids {
         assert!(lines(&here, &id).iter().any(|line| line.contains("runtime=\"box\"")), "{here}");
         let there = lines(&there, &id);
@@ -49,8 +49,8 @@ async fn a_request_has_one_id_at_every_hop() {
 #[tokio::test]
 async fn what_the_hub_asks_has_the_id_too() {
     let (near, mut hub) =
-        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
-    let token = hub.invite("far").await;
+        both(daemon().env("TOMBOLO_LOG", FILTER), TestHubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
+    let token = hub.create_join_token("far").await;
     let far = joining(hub.base(), &token).env("TOMBOLO_LOG", FILTER).start(TOMBOLO);
     until_up(&hub, "far").await;
     for runtime in ["box", "far"] {
@@ -58,12 +58,12 @@ async fn what_the_hub_asks_has_the_id_too() {
         let answer = request.header("request-id", format!("list-{runtime}")).send().await.unwrap();
         assert_eq!(answer.status(), 200);
     }
-    assert!(hub.ended());
+    assert!(hub.terminate());
     // The span of the request at the daemon, wherever it is among others.
     let asked = |runtime: &str| format!("request{{id=\"list-{runtime}\" method=GET route=\"/v1/sessions\"");
     for (daemon, runtime) in [(near, "box"), (far, "far")] {
         daemon.signal("TERM");
-        let log = daemon.ended().1;
+        let log = daemon.wait_for_exit().1;
         assert!(log.contains(&asked(runtime)), "{log}");
     }
     let home = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ async fn what_the_hub_asks_has_the_id_too() {
 #[tokio::test]
 async fn a_forged_id_is_replaced() {
     let (daemon, mut hub) =
-        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
+        both(daemon().env("TOMBOLO_LOG", FILTER), TestHubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
     let long = "long".repeat(33);
     for forged in [long.as_bytes(), b"two words", b"a\ttab", b"\xff\xfe", b""] {
         let value = reqwest::header::HeaderValue::from_bytes(forged).unwrap();
@@ -86,9 +86,9 @@ async fn a_forged_id_is_replaced() {
         let uuid: uuid::Uuid = id.to_str().unwrap().parse().unwrap();
         assert_eq!(uuid.get_version_num(), 7);
     }
-    assert!(hub.ended());
+    assert!(hub.terminate());
     daemon.signal("TERM");
-    for log in [daemon.ended().1, hub.log()] {
+    for log in [daemon.wait_for_exit().1, hub.log()] {
         assert!(!log.contains(&long) && !log.contains("two words") && !log.contains("tab"), "{log}");
     }
 }
@@ -105,6 +105,6 @@ fn a_command_that_fails_tells_the_id() {
     let said = String::from_utf8(output.stderr).unwrap();
     let id = said.lines().find_map(|line| line.strip_prefix("  request ")).expect("an id").to_owned();
     daemon.signal("TERM");
-    let log = daemon.ended().1;
+    let log = daemon.wait_for_exit().1;
     assert!(!lines(&log, &id).is_empty(), "{id} is not in {log}");
 }

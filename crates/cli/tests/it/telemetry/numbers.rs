@@ -12,12 +12,12 @@ use crate::{
 /// What every number means, for people.
 const MANUAL: &str = include_str!("../../../../../docs/metrics.md");
 
-async fn of_daemon(daemon: &Daemon) -> Page {
+async fn of_daemon(daemon: &TestDaemon) -> Page {
     let answer = daemon.request(Method::GET, "/metrics").bearer_auth(TOKEN).send().await.unwrap();
     read(answer).await
 }
 
-async fn of_hub(hub: &Hub) -> Page {
+async fn of_hub(hub: &TestHub) -> Page {
     read(hub.request(Method::GET, "/metrics").send().await.unwrap()).await
 }
 
@@ -59,7 +59,7 @@ fn served(page: &Page) -> BTreeSet<(String, String)> {
 /// issue 5, 8: every number is in the manual, and every number of the manual is served.
 #[tokio::test]
 async fn the_manual_has_every_number() {
-    let (daemon, hub) = both(daemon(), HubOptions::default()).await;
+    let (daemon, hub) = both(daemon(), TestHubOptions::default()).await;
     // What never happened has no number by a label yet.
     for base in [daemon.base(), hub.base()] {
         reqwest::get(format!("{base}/metrics")).await.unwrap();
@@ -71,7 +71,7 @@ async fn the_manual_has_every_number() {
 /// issue 5, 8: only who may ask may see the numbers.
 #[tokio::test]
 async fn numbers_need_a_token() {
-    let (daemon, hub) = both(daemon(), HubOptions::default()).await;
+    let (daemon, hub) = both(daemon(), TestHubOptions::default()).await;
     for base in [daemon.base(), hub.base()] {
         let nobody = reqwest::get(format!("{base}/metrics")).await.unwrap();
         check_problem(&problem(nobody).await, 401, "urn:problem:unauthorized");
@@ -115,10 +115,10 @@ async fn two_in_one_process_count_apart() {
 /// issue 5, 8: a tunnel is counted while it is there, and what comes through it is counted by the daemon.
 #[tokio::test]
 async fn a_tunnel_is_counted() {
-    let hub = Hub::start(TOMBOLO);
+    let hub = TestHub::start(TOMBOLO);
     let tunnels =
         async || of_hub(&hub).await.get("tombolo_hub_runtimes", &[("kind", "joined"), ("state", "up")]);
-    let token = hub.invite("far").await;
+    let token = hub.create_join_token("far").await;
     assert_eq!(tunnels().await, 0.0);
     let daemon = joining(hub.base(), &token).start(TOMBOLO);
     until_up(&hub, "far").await;
@@ -185,10 +185,10 @@ async fn a_daemon_counts_what_it_does() {
 /// observation-58: how much is kept of each worker, and how full that is, can be seen; also who watches, and what passes.
 #[tokio::test]
 async fn a_hub_counts_what_passes() {
-    let (daemon, hub) = both(daemon(), HubOptions::default()).await;
-    hub.add("down", "http://127.0.0.1:9", None).await;
+    let (daemon, hub) = both(daemon(), TestHubOptions::default()).await;
+    hub.add_runtime("down", "http://127.0.0.1:9", None).await;
     hub.request(Method::GET, "/api/runtimes/down/v1/health").send().await.unwrap();
-    hub.add("unasked", "http://127.0.0.1:9", None).await;
+    hub.add_runtime("unasked", "http://127.0.0.1:9", None).await;
     create(&daemon, "worker").await;
     let before = of_hub(&hub).await;
     let mut viewers = Vec::new();

@@ -18,7 +18,7 @@ async fn one_trace_holds_both_sides() {
     let collector = Collector::start().await;
     let endpoint = &collector.endpoint;
     let key = "x-key=a-key-of-the-collector";
-    let hub = HubOptions::default().env("TOMBOLO_LOG", "debug").arg("--otlp-endpoint").arg(endpoint);
+    let hub = TestHubOptions::default().env("TOMBOLO_LOG", "debug").arg("--otlp-endpoint").arg(endpoint);
     let (daemon, mut hub) = both(
         daemon().env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint).env("TOMBOLO_LOG", "debug"),
         hub.env("OTEL_EXPORTER_OTLP_HEADERS", key),
@@ -42,9 +42,9 @@ async fn one_trace_holds_both_sides() {
     send(&daemon, "talker", "hello").await;
     let turn = collector.span("tombolo-daemon", "turn").await;
     assert!(format!("{turn:?}").contains("talker"), "{turn:?}");
-    assert!(hub.ended());
+    assert!(hub.terminate());
     daemon.signal("TERM");
-    let said = [collector.everything(), hub.log(), daemon.ended().1].concat();
+    let said = [collector.everything(), hub.log(), daemon.wait_for_exit().1].concat();
     for secret in [TOKEN, hub.token(), "a-secret-path", "a-key-of-the-collector"] {
         assert!(!said.contains(secret), "`{secret}` was told");
     }
@@ -62,7 +62,7 @@ async fn a_collector_that_hangs_is_not_waited_for() {
         assert_eq!(within(secs(10), answer).await.unwrap().status(), 200);
     }
     daemon.signal("TERM");
-    assert_eq!(daemon.ended().0, Some(0));
+    assert_eq!(daemon.wait_for_exit().0, Some(0));
 }
 
 /// issue 5, 8: what is no address of a collector is refused at the start.

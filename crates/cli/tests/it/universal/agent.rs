@@ -1,15 +1,15 @@
 //! One row of the table: an agent, and what a test must know to drive it.
 
-use std::path::Path;
+use testkit::agent_setup;
 
-use testkit::homes::{self, Endpoint, Setup};
+use crate::agent_stage::ConfigureAgent;
 
 /// An agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     pub(super) name: &'static str,
     /// What it needs to find the model.
-    pub(super) home: fn(&Path, Endpoint<'_>) -> Setup,
+    pub(super) home: ConfigureAgent,
     /// The model of the tests, where the agent's configuration does not say it.
     pub(super) model: Option<&'static str>,
     /// A model that it does not start with, and what the model's server sees of it.
@@ -30,7 +30,7 @@ pub(super) struct Agent {
 
 pub(super) const CLAUDE: Agent = Agent {
     name: "claude",
-    home: homes::claude,
+    home: agent_setup::claude,
     model: None,
     other_model: Some(("haiku", "haiku")),
     variant: Some(("low", "low")),
@@ -43,7 +43,7 @@ pub(super) const CLAUDE: Agent = Agent {
 
 pub(super) const CODEX: Agent = Agent {
     name: "codex",
-    home: homes::codex,
+    home: agent_setup::codex,
     model: None,
     other_model: Some(("gpt-5.4", "gpt-5.4")),
     variant: Some(("high", "high")),
@@ -56,7 +56,7 @@ pub(super) const CODEX: Agent = Agent {
 
 pub(super) const OPENCODE: Agent = Agent {
     name: "opencode",
-    home: homes::opencode,
+    home: agent_setup::opencode,
     model: None,
     other_model: Some(("scripted/scripted-2", "scripted-2")),
     variant: None,
@@ -69,7 +69,7 @@ pub(super) const OPENCODE: Agent = Agent {
 
 pub(super) const AMP_LOCAL: Agent = Agent {
     name: "amp-local",
-    home: homes::amp,
+    home: agent_setup::amp,
     model: None,
     other_model: None,
     variant: None,
@@ -82,7 +82,7 @@ pub(super) const AMP_LOCAL: Agent = Agent {
 
 pub(super) const GEMINI: Agent = Agent {
     name: "gemini",
-    home: homes::gemini,
+    home: agent_setup::gemini,
     model: Some("gemini-2.5-flash"),
     other_model: Some(("gemini-3.5-flash-lite", "gemini-3.5-flash-lite")),
     variant: None,
@@ -95,7 +95,7 @@ pub(super) const GEMINI: Agent = Agent {
 
 pub(super) const PI: Agent = Agent {
     name: "pi",
-    home: homes::pi,
+    home: agent_setup::pi,
     model: None,
     other_model: Some(("scripted/scripted-2", "scripted-2")),
     variant: Some(("low", "low")),

@@ -1,27 +1,9 @@
 //! The table: every agent through every test of the suite.
 
-macro_rules! table {
-    (features $features:tt $($module:ident = $agent:ident),+ $(,)?) => {
-        $(mod $module {
-            use crate::universal::{agent::$agent, features, suite};
+use crate::agent_table::agent_table;
 
-            table!(@tests $agent $features);
-        })+
-        table!(@names $features);
-    };
-    (@tests $agent:ident [$($feature:ident),+ $(,)?]) => {
-        $(#[tokio::test]
-        async fn $feature() {
-            features::shown($agent.name, stringify!($feature), suite::$feature(&$agent).await);
-        })+
-    };
-    (@names [$($feature:ident),+ $(,)?]) => {
-        /// What the suite shows of an agent.
-        pub(super) const FEATURES: &[&str] = &[$(stringify!($feature)),+];
-    };
-}
-
-table! {
+agent_table! {
+    suite universal
     features [
         text, streaming, reasoning, shell, edit, permission_once, permission_always, permission_rejected,
         question_answered, question_rejected, plan_approved, plan_rejected, interrupt, queue, steer, memory, model,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::Daemon;
+use testkit::TestDaemon;
 
 use super::turn::Turn;
 
@@ -15,13 +15,13 @@ const LOOK: Duration = Duration::from_millis(25);
 
 /// The session `a` of a daemon.
 pub(super) struct Chat<'a> {
-    daemon: &'a Daemon,
+    daemon: &'a TestDaemon,
     /// Everything that was told so far.
     pub(super) records: Vec<Value>,
 }
 
 impl<'a> Chat<'a> {
-    pub(super) fn new(daemon: &'a Daemon) -> Self {
+    pub(super) fn new(daemon: &'a TestDaemon) -> Self {
         Self { daemon, records: Vec::new() }
     }
 

@@ -8,7 +8,7 @@ use std::{
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Hub, within, within_blocking};
+use testkit::{TestHub, within, within_blocking};
 
 use super::{
     agent::{Agent, CLAUDE, CODEX, OPENCODE},
@@ -41,15 +41,15 @@ const WRITTEN: &str = "beacon-42";
 /// Hub, daemon with an agent, and device.
 struct Lent {
     stage: Stage,
-    hub: Hub,
+    hub: TestHub,
     device: Device,
 }
 
 impl Lent {
     async fn new(agent: &'static Agent) -> Self {
         let stage = Stage::new(agent).await;
-        let hub = Hub::start(crate::TOMBOLO);
-        hub.add("box", stage.daemon.base(), None).await;
+        let hub = TestHub::start(crate::TOMBOLO);
+        hub.add_runtime("box", stage.daemon.base(), None).await;
         let token = typed(&hub, &["hub", "devices", "add", "laptop"]);
         let grant = ["hub", "grants", "add", "laptop", "--runtime", "box", "--root", "main:rw"];
         typed(&hub, &[&grant[..], &["--shell", "always_ask"]].concat());
@@ -140,7 +140,7 @@ fn is_of_the_device(wait: &Value) -> bool {
 /// Somebody is asked before the command, besides what the agent itself asks before; the record tells each step.
 async fn uses_a_device(agent: &'static Agent, asks_before: &[&str]) {
     let lent = Lent::new(agent).await;
-    let wish = lent.stage.wish(&json!({ "environment": { "clientId": "laptop" } }));
+    let wish = lent.stage.create_request(&json!({ "environment": { "clientId": "laptop" } }));
     let created = lent.ask(Method::POST, SESSION, Some(wish)).await;
     assert_eq!(created["healthy"], true, "{created}");
 

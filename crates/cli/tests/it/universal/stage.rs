@@ -1,91 +1,47 @@
-//! What one test has to itself: a daemon in a fresh home, a model with a key of its own, a directory to work in.
-
-use std::{fs, path::PathBuf};
+//! Creates a session with the agent of a test.
 
 use serde_json::{Value, json};
-use testkit::{
-    Daemon, DaemonOptions,
-    homes::{Endpoint, Setup},
-    model::{Model, ModelOptions},
-};
 
 use super::{agent::Agent, chat::Chat};
-use crate::{
-    TOMBOLO,
-    real::{
-        processes::{self, MARK},
-        stage::{KEY, MISLEADING, share_agents},
-    },
-};
+use crate::agent_stage::AgentStage;
 
-pub(super) struct Stage {
-    pub(super) agent: &'static Agent,
-    pub(super) daemon: Daemon,
-    pub(super) model: Model,
-    setup: Setup,
-    /// Carried by everyone who descends from the agent, and by nobody else.
-    pub(super) mark: String,
-}
+pub(super) type Stage = AgentStage<Agent>;
 
-impl Stage {
+impl AgentStage<Agent> {
     pub(super) async fn new(agent: &'static Agent) -> Self {
-        let mut options = DaemonOptions::default().installs();
-        for name in MISLEADING {
-            options = options.env_remove(name);
-        }
-        // The model is on this machine, whatever leads to the network.
-        let daemon = options.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1").start(TOMBOLO);
-        share_agents(&daemon.home());
-        let model = ModelOptions::default().key(KEY).start().await.expect("a free port");
-        let setup = (agent.home)(&daemon.home(), Endpoint { url: &model.url(), key: KEY });
-        fs::create_dir_all(daemon.home().join("project")).expect("make the project");
-        let mark = daemon.home().display().to_string();
-        Self { agent, daemon, model, setup, mark }
+        Self::start(agent, agent.home).await
     }
 
-    /// Where the agent works.
-    pub(super) fn project(&self) -> PathBuf {
-        self.daemon.home().join("project")
-    }
-
-    /// What a session is created with, and `more`.
-    pub(super) fn wish(&self, more: &Value) -> Value {
-        let mut env = self.setup.env.clone();
-        env.insert(MARK.into(), self.mark.clone());
-        let mut wish = json!({ "agent": self.agent.name, "directory": self.project(), "env": env });
+    /// The request that creates a session, with the fields of `more`.
+    pub(super) fn create_request(&self, more: &Value) -> Value {
+        let mut create_request =
+            json!({ "agent": self.agent.name, "directory": self.project(), "env": self.env() });
         if let Some(model) = self.agent.model {
-            wish["model"] = model.into();
+            create_request["model"] = model.into();
         }
         for (name, value) in more.as_object().expect("an object") {
-            wish[name] = value.clone();
+            create_request[name] = value.clone();
         }
-        wish
+        create_request
     }
 
-    /// A session whose agent can be used.
+    /// Creates a session and checks that its agent has started.
     pub(super) async fn chat(&self, more: &Value) -> Chat<'_> {
         let created = self.create(more).await;
         assert_eq!(created["healthy"], true, "{created}");
         Chat::new(&self.daemon)
     }
 
-    /// What came of creating the session.
+    /// Creates a session and returns the response.
     pub(super) async fn create(&self, more: &Value) -> Value {
-        let response = self.daemon.post("/v1/sessions/a", &self.wish(more)).await;
+        let response = self.daemon.post("/v1/sessions/a", &self.create_request(more)).await;
         assert_eq!(response.status(), 200, "{:?}", response.text().await);
         response.json().await.expect("JSON")
     }
 
-    /// What the model was asked for since `from`, as names of models and how long they may think.
+    /// The requests to the model after the first `from` ones, as path and body: both may name the model and its variant.
     pub(super) fn models(&self, from: usize) -> Vec<String> {
-        let requests = self.model.requests().into_iter().skip(from).filter(|seen| seen.dialect.is_some());
+        let requests = self.model.requests().into_iter().skip(from).filter(|seen| seen.api.is_some());
         requests.map(|seen| format!("{} {}", seen.path, seen.body)).collect()
-    }
-}
-
-/// A test that fails kills its daemon, which then cannot end what an agent of it started.
-impl Drop for Stage {
-    fn drop(&mut self) {
-        processes::kill(&self.mark);
     }
 }

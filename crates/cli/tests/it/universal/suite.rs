@@ -229,7 +229,7 @@ pub(super) async fn mode(agent: &'static Agent) -> &'static str {
 /// A key that the model does not want is told as such.
 pub(super) async fn wrong_token(agent: &'static Agent) -> &'static str {
     let stage = Stage::new(agent).await;
-    let mut env = stage.wish(&none())["env"].clone();
+    let mut env = stage.create_request(&none())["env"].clone();
     for (name, value) in env.as_object_mut().unwrap() {
         if name.ends_with("API_KEY") {
             *value = WRONG.into();
@@ -280,7 +280,7 @@ pub(super) async fn daemon_restart(agent: &'static Agent) -> &'static str {
     let asked = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("slow:20"));
     chat.until_fact(asked).await;
     let before = std::mem::take(&mut chat.records);
-    stage.daemon.killed_and_restarted();
+    stage.daemon.kill_and_restart();
     let mut chat = Chat::new(&stage.daemon);
     chat.look().await;
     assert_eq!(chat.records[..before.len()], before[..], "nothing that was told is missing");

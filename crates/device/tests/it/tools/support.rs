@@ -9,7 +9,7 @@ use device::{
 };
 use parking_lot::Mutex;
 use protocol::relay::{
-    EventFrame, Family, Hello, PROTOCOL, RawJson, RelayContext, RelayError, RelayErrorCode, Request,
+    EventFrame, Family, Hello, RawJson, RelayContext, RelayError, RelayErrorCode, Request,
     tool::{ToolList, ToolsRegistered, ToolsUnregistered, UnregisterTools},
 };
 use relay::{Ask, Call, Handler, Limits, Lost, Peer, Refused, Reply, Side, pair};
@@ -19,8 +19,8 @@ use testkit::within;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How long anything may take that a test waits for.
-pub(crate) const SOON: Duration = Duration::from_secs(30);
+pub(crate) use crate::support::SOON;
+use crate::support::hello;
 
 /// A device that lends tools in this process.
 pub(crate) struct Lent {
@@ -42,13 +42,7 @@ impl Lent {
         let provider: Box<dyn Provider> = Box::new(Tools::new(shelf.clone()));
         let device = Device::new(vec![provider], consent);
         let (here, there) = pair();
-        let hello = Hello {
-            protocol: PROTOCOL.into(),
-            client_id: "laptop".into(),
-            client_kind: "headless".into(),
-            client_version: "0.1.0".into(),
-            capabilities: device.offer(),
-        };
+        let hello = hello(&device);
         let mut tasks = JoinSet::new();
         let (peer, driver) = Peer::start(here, hub.clone(), Side::Server, Limits::default());
         tasks.spawn(async move { drop::<Lost>(driver.await) });

@@ -3,23 +3,23 @@ use proptest::prelude::*;
 use super::*;
 
 #[track_caller]
-fn check(text: &str, expected: &[Step]) {
+fn check(text: &str, expected: &[ScriptStep]) {
     assert_eq!(parse(text), expected);
 }
 
-fn say(text: &str) -> Step {
-    Step::Say(text.into())
+fn say(text: &str) -> ScriptStep {
+    ScriptStep::Say(text.into())
 }
 
-fn bash(command: &str) -> Step {
-    Step::Bash { command: command.into(), escalate: false, join: false }
+fn bash(command: &str) -> ScriptStep {
+    ScriptStep::Bash { command: command.into(), escalate: false, join: false }
 }
 
 #[test]
 fn steps_stand_on_lines_or_between_double_semicolons() {
     check(
         "say:a ;; tool:bash touch x; ls\nthink: b",
-        &[say("a"), bash("touch x; ls"), Step::Think("b".into())],
+        &[say("a"), bash("touch x; ls"), ScriptStep::Think("b".into())],
     );
     check("please fix the bug: it is red", &[]);
     check("", &[]);
@@ -42,8 +42,8 @@ fn a_step_without_its_number_is_none() {
     check("wait:-1", &[]);
     check("wait:1e300", &[]);
     check("tool:", &[]);
-    check("hang:", &[Step::Wait(HANG)]);
-    check("wait:99999", &[Step::Wait(HANG)]);
+    check("hang:", &[ScriptStep::Wait(HANG)]);
+    check("wait:99999", &[ScriptStep::Wait(HANG)]);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_call_brings_a_result_and_text_does_not() {
         "say:a ;; tool:bash b ;; tool:X {} ;; edit:p q ;; ask:q|a ;; plan:p ;; todo:a|b ;; cut: ;; max:x",
     )
     .iter()
-    .map(Step::is_call)
+    .map(ScriptStep::is_call)
     .collect();
     assert_eq!(calls, [false, true, true, true, true, true, true, false, false]);
 }
@@ -61,36 +61,36 @@ fn any_text() -> impl Strategy<Value = String> {
     "[a-z0-9;,.(){}=-][a-z0-9 ,.(){}=-]{0,20}[a-z0-9]".prop_map(|text| text.trim().to_owned())
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = ScriptStep> {
     let word = "[a-zA-Z/_.]{2,12}".prop_filter("bash is a step of its own", |word| word != "bash");
     let duration = (0u64..600_000).prop_map(Duration::from_millis);
     prop_oneof![
-        any_text().prop_map(Step::Say),
-        any_text().prop_map(Step::Think),
-        any_text().prop_map(Step::Max),
-        any_text().prop_map(Step::Plan),
-        (duration.clone(), any_text()).prop_map(|(over, text)| Step::Slow { over, text }),
-        duration.prop_map(Step::Wait),
-        (any_text(), any::<bool>(), any::<bool>()).prop_map(|(command, escalate, join)| Step::Bash {
+        any_text().prop_map(ScriptStep::Say),
+        any_text().prop_map(ScriptStep::Think),
+        any_text().prop_map(ScriptStep::Max),
+        any_text().prop_map(ScriptStep::Plan),
+        (duration.clone(), any_text()).prop_map(|(over, text)| ScriptStep::Slow { over, text }),
+        duration.prop_map(ScriptStep::Wait),
+        (any_text(), any::<bool>(), any::<bool>()).prop_map(|(command, escalate, join)| ScriptStep::Bash {
             command,
             escalate,
             join
         }),
-        (word.clone(), any_text(), any::<bool>()).prop_map(|(name, input, join)| Step::Tool {
+        (word.clone(), any_text(), any::<bool>()).prop_map(|(name, input, join)| ScriptStep::Tool {
             name,
             input,
             join
         }),
-        (word, any_text()).prop_map(|(path, text)| Step::Edit { path, text }),
+        (word, any_text()).prop_map(|(path, text)| ScriptStep::Edit { path, text }),
         (any_text(), prop::collection::vec(any_text(), 0..4))
-            .prop_map(|(question, options)| Step::Ask { question, options }),
-        prop::collection::vec(any_text(), 1..4).prop_map(Step::Todo),
-        (400u16..600, any_text(), any::<bool>()).prop_map(|(status, message, once)| Step::Fail {
+            .prop_map(|(question, options)| ScriptStep::Ask { question, options }),
+        prop::collection::vec(any_text(), 1..4).prop_map(ScriptStep::Todo),
+        (400u16..600, any_text(), any::<bool>()).prop_map(|(status, message, once)| ScriptStep::Fail {
             status,
             message,
             once
         }),
-        any::<bool>().prop_map(|once| Step::Cut { once }),
+        any::<bool>().prop_map(|once| ScriptStep::Cut { once }),
     ]
 }
 
@@ -98,7 +98,7 @@ proptest! {
     #[test]
     fn a_script_reads_as_it_was_written(steps in prop::collection::vec(any_step(), 0..6), lines in any::<bool>()) {
         let separator = if lines { "\n" } else { " ;; " };
-        let text = steps.iter().map(Step::to_string).collect::<Vec<_>>().join(separator);
+        let text = steps.iter().map(ScriptStep::to_string).collect::<Vec<_>>().join(separator);
         prop_assert_eq!(parse(&text), steps);
     }
 
