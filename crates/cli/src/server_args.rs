@@ -170,7 +170,7 @@ impl<U: ServerUrl> ServerArgs<U> {
         self.connect_with(None)
     }
 
-    /// What the user can do about a failure to reach the server or to authenticate to it.
+    /// Suggests a remedy if the server cannot be reached or wants a token.
     pub(crate) fn hint(&self, failure: &CommandError) -> Option<String> {
         let ServerKind { url_option, token_variable, start_command } = self.url.kind();
         match failure {

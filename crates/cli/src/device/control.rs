@@ -38,7 +38,7 @@ pub(super) struct DeviceSelector {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tombolo device pause\n  tombolo device pause 'back in an hour'")]
 pub(super) struct PauseOptions {
-    /// Reason to show to those who use the device
+    /// Reason to show to the users of the device
     reason: Option<String>,
     #[command(flatten)]
     selector: DeviceSelector,
