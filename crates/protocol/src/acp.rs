@@ -99,3 +99,8 @@ pub struct PrepareInstanceRequest {
     #[schemars(range(min = 1, max = 604_800_000))]
     pub linger_ms: Option<u64>,
 }
+
+crate::schema::wire_types! {
+    received: PrepareInstanceRequest;
+    sent: AcpInstanceList, AcpInstance;
+}

@@ -204,3 +204,8 @@ pub enum InstallPhase {
     /// The installation failed.
     Failed,
 }
+
+crate::schema::wire_types! {
+    received: InstallAgentRequest;
+    sent: AgentList, AgentModeList, AgentModelList, AgentInstalled, InstallProgress;
+}

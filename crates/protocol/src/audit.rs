@@ -57,3 +57,7 @@ pub struct AuditEntry {
     /// The time until the response.
     pub duration_ms: u64,
 }
+
+crate::schema::wire_types! {
+    sent: AuditPage;
+}

@@ -169,3 +169,8 @@ pub struct SkillList {
     /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
+
+crate::schema::wire_types! {
+    received: McpServer, Skill;
+    sent: McpServerList, SkillList;
+}

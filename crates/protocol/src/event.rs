@@ -317,5 +317,9 @@ pub enum SessionEndReason {
     Other,
 }
 
+crate::schema::wire_types! {
+    sent: EventRecord, Event;
+}
+
 #[cfg(test)]
 mod tests;

@@ -122,3 +122,8 @@ pub struct ArchiveUnpacked {
     /// The number of bytes written.
     pub bytes: u64,
 }
+
+crate::schema::wire_types! {
+    received: MoveFileRequest;
+    sent: DirectoryEntryList, FileMetadata, FileWritten, DirectoryCreated, FileMoved, ArchiveUnpacked;
+}

@@ -137,3 +137,8 @@ impl fmt::Debug for AddRuntimeRequest {
         f.debug_struct("AddRuntimeRequest").field("id", &self.id).finish_non_exhaustive()
     }
 }
+
+crate::schema::wire_types! {
+    received: CreateJoinTokenRequest, AddRuntimeRequest;
+    sent: RuntimeList, Runtime, JoinToken;
+}

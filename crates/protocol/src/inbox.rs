@@ -67,3 +67,7 @@ pub enum InboxEvent {
     #[serde(other)]
     Unknown,
 }
+
+crate::schema::wire_types! {
+    sent: WaitInbox, InboxEvent;
+}

@@ -24,3 +24,7 @@ pub struct HealthStatus {
     /// `ok` while the daemon accepts requests.
     pub status: String,
 }
+
+crate::schema::wire_types! {
+    sent: ServerInfo, HealthStatus;
+}

@@ -2,11 +2,11 @@
 //!
 //! Types of the hub use camelCase as the rest of its API does; types of the relay protocol ([`crate::relay`]) use snake_case.
 
-mod device;
-mod environment;
-mod grant;
-mod pairing;
-mod status;
+pub(crate) mod device;
+pub(crate) mod environment;
+pub(crate) mod grant;
+pub(crate) mod pairing;
+pub(crate) mod status;
 
 pub use device::{AddDeviceRequest, Device, DeviceAdded, DeviceConnection, DeviceList, DeviceToken};
 pub use environment::{

@@ -268,3 +268,7 @@ pub enum DeltaKind {
     #[serde(other)]
     Other,
 }
+
+crate::schema::wire_types! {
+    sent: Message;
+}

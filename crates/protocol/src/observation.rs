@@ -287,6 +287,10 @@ impl FromStr for StreamLeg {
     }
 }
 
+crate::schema::wire_types! {
+    sent: ObservationFrame;
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -175,3 +175,8 @@ pub struct CallerIdentity {
     /// The token of the caller.
     pub token: AccessToken,
 }
+
+crate::schema::wire_types! {
+    received: CreateUserRequest, UpdateUserRequest, CreateTokenRequest, LoginRequest;
+    sent: UserList, User, AccessTokenList, AccessToken, TokenCreated, CallerIdentity;
+}

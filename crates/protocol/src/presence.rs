@@ -39,3 +39,7 @@ pub struct RecentDriver {
     #[serde(alias = "lastAt")]
     pub last_active_at: Timestamp,
 }
+
+crate::schema::wire_types! {
+    sent: WorkerPresence;
+}

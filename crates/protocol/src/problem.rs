@@ -205,6 +205,10 @@ impl Problem {
     }
 }
 
+crate::schema::wire_types! {
+    sent: Problem;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

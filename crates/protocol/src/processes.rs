@@ -219,3 +219,8 @@ pub enum TerminalEvent {
         exited_at: Timestamp,
     },
 }
+
+crate::schema::wire_types! {
+    received: StartProcessRequest, TerminalSize, SendSignalRequest, TerminalCommand;
+    sent: UserProcessList, UserProcess, ProcessLogPage, ProcessLogEntry, TerminalEvent;
+}

@@ -16,7 +16,7 @@ mod event;
 mod family;
 pub mod file;
 mod frame;
-mod grant;
+pub(crate) mod grant;
 mod hello;
 mod ids;
 pub mod method;

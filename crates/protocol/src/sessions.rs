@@ -423,3 +423,10 @@ pub struct SessionSnapshot {
     /// The slash commands that the agent offers.
     pub commands: Vec<AgentCommand>,
 }
+
+crate::schema::wire_types! {
+    received: CreateSessionRequest, SendMessageRequest, EditInputRequest, AnswerQuestionRequest,
+        RejectQuestionRequest, AnswerPermissionRequest;
+    sent: SessionCreated, SessionList, Session, MessageAccepted, SessionInput, SessionInputList, EventPage,
+        TranscriptPage, SessionSnapshot;
+}

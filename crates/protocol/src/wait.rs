@@ -246,3 +246,8 @@ pub const APPROVE: &str = "Approve";
 
 /// The label of the answer that rejects a plan.
 pub const REJECT: &str = "Reject";
+
+crate::schema::wire_types! {
+    received: AnswerWaitRequest;
+    sent: WaitList, Wait, WaitEvent;
+}

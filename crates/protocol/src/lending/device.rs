@@ -110,3 +110,8 @@ impl fmt::Debug for DeviceAdded {
         f.debug_struct("DeviceAdded").field("device", &self.device).finish_non_exhaustive()
     }
 }
+
+crate::schema::wire_types! {
+    received: AddDeviceRequest;
+    sent: DeviceList, Device, DeviceAdded;
+}

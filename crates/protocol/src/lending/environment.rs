@@ -125,3 +125,8 @@ pub struct DeviceRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
+
+crate::schema::wire_types! {
+    received: CreateEnvironmentRequest, EnvironmentSpec, DeviceRequest;
+    sent: EnvironmentList, Environment, EnvironmentCreated;
+}

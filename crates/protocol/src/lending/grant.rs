@@ -36,3 +36,8 @@ pub struct CreateGrantRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
+
+crate::schema::wire_types! {
+    received: CreateGrantRequest;
+    sent: GrantList;
+}

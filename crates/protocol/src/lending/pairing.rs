@@ -150,3 +150,8 @@ impl fmt::Debug for PairingClaim {
         }
     }
 }
+
+crate::schema::wire_types! {
+    received: StartPairingRequest, ConfirmPairingRequest;
+    sent: PairingStarted, PairingList, PendingPairing, PairingConfirmed, PairingClaim;
+}

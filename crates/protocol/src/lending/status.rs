@@ -189,3 +189,8 @@ pub struct WorkspaceRelaySettings {
     /// Whether devices can be lent in the workspace.
     pub enabled: bool,
 }
+
+crate::schema::wire_types! {
+    received: SetWorkspaceRelayRequest;
+    sent: RelayStatus, RelayCall, RelayAuditPage, WorkspaceRelaySettings;
+}

@@ -99,3 +99,7 @@ pub enum CommandNetwork {
     /// Unrestricted network access.
     Full,
 }
+
+crate::schema::wire_types! {
+    sent: Grant;
+}

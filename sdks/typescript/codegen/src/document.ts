@@ -66,13 +66,18 @@ function normalize(
   });
 }
 
+/** Whether a schema stands for the variants of newer servers. */
+export function isNewerVariant(name: string): boolean {
+  return name.endsWith("Unknown");
+}
+
 /**
  * Whether a choice of a union accepts any object, which is how the schemas allow variants of newer servers. In a
  * TypeScript union such a choice would make it impossible to narrow the other choices by key.
  */
 function isCatchAll(choice: unknown): boolean {
   if (!isObject(choice)) return false;
-  if (typeof choice.$ref === "string") return choice.$ref.endsWith("Unknown");
+  if (typeof choice.$ref === "string") return isNewerVariant(choice.$ref);
   return choice.additionalProperties === true && !("properties" in choice);
 }
 

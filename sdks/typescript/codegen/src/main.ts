@@ -1,6 +1,7 @@
 /** Generates TypeScript types from the documents in `docs`. With `--check`, only fails if the committed ones differ. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { generateAliases, takenNames } from "./aliases.ts";
 import { type Document, mergeDocuments, relayDocument } from "./document.ts";
 import { schemasUsedBy, withSchemas } from "./schemas.ts";
 import { generateTypes } from "./types.ts";
@@ -12,6 +13,13 @@ const readText = (file: string): Promise<string> => readFile(join(ROOT, file), "
 
 async function readDocument(file: string): Promise<Document> {
   return JSON.parse(await readText(join("docs", file))) as Document;
+}
+
+/** The hand-written modules of a package. */
+async function readModules(directory: string): Promise<readonly string[]> {
+  const files = await readdir(join(ROOT, directory), { recursive: true });
+  const modules = files.filter((file) => file.endsWith(".ts") && !file.startsWith("generated"));
+  return Promise.all(modules.map((file) => readText(join(directory, file))));
 }
 
 /** Writes a file unless it has this content already. With `--check`, returns false instead. */
@@ -32,9 +40,11 @@ const api = mergeDocuments(await readDocument("openapi.json"), await readDocumen
 const relay = relayDocument(await readDocument("relay.schema.json"));
 // `@tombolo/session` has no dependencies, so it gets its own copy of the few types that it uses.
 const session = withSchemas(api, schemasUsedBy(await readText(`${PACKAGES}/session/src/types.ts`)));
+const aliases = generateAliases(api, takenNames(await readModules(`${PACKAGES}/sandbox-agent/src`)));
 
 const upToDate = [
   await update(`${PACKAGES}/sandbox-agent/src/generated/api.ts`, await generateTypes(api), check),
+  await update(`${PACKAGES}/sandbox-agent/src/generated/aliases.ts`, aliases, check),
   await update(`${PACKAGES}/sandbox-agent/src/generated/relay.ts`, await generateTypes(relay), check),
   await update(`${PACKAGES}/session/src/generated/api.ts`, await generateTypes(session), check),
 ];

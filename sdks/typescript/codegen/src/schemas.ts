@@ -10,6 +10,28 @@ export function schemasUsedBy(source: string): readonly string[] {
 /** An OpenAPI document without paths that has only these schemas and those that they refer to. */
 export function withSchemas(document: Document, roots: readonly string[]): Document {
   const all = member(document, "components", "schemas");
+  const names = [...reachableSchemas(all, roots)].sort();
+  const schemas = Object.fromEntries(names.map((name) => [name, all[name]]));
+  return { ...document, paths: {}, components: { schemas } };
+}
+
+/** The names of the schemas that only the matching paths refer to, directly or through another schema. */
+export function schemasUsedOnlyBy(
+  document: Document,
+  matches: (path: string) => boolean,
+): ReadonlySet<string> {
+  const all = member(document, "components", "schemas");
+  const paths = Object.entries(member(document, "paths"));
+  const rootsOf = (wanted: boolean) =>
+    paths.filter(([path]) => matches(path) === wanted).flatMap(([, operations]) => referencesIn(operations));
+  const matching = reachableSchemas(all, rootsOf(true));
+  // Frames of streams are in no path.
+  const others = Object.keys(all).filter((name) => !matching.has(name));
+  const usedElsewhere = reachableSchemas(all, [...rootsOf(false), ...others]);
+  return new Set([...matching].filter((name) => !usedElsewhere.has(name)));
+}
+
+function reachableSchemas(all: Document, roots: readonly string[]): Set<string> {
   const names = new Set(roots);
   // A `Set` also iterates over what is added during the loop, so this visits references of references.
   for (const name of names) {
@@ -17,8 +39,7 @@ export function withSchemas(document: Document, roots: readonly string[]): Docum
     if (schema === undefined) throw new Error(`the OpenAPI documents have no schema \`${name}\``);
     for (const reference of referencesIn(schema)) names.add(reference);
   }
-  const schemas = Object.fromEntries([...names].sort().map((name) => [name, all[name]]));
-  return { ...document, paths: {}, components: { schemas } };
+  return names;
 }
 
 function referencesIn(value: unknown): readonly string[] {

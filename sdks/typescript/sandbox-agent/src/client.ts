@@ -9,10 +9,10 @@ import { Files } from "./daemon/files.js";
 import { Processes } from "./daemon/processes.js";
 import { Sessions } from "./daemon/sessions.js";
 import { Waits } from "./daemon/waits.js";
+import type { HealthStatus } from "./generated/aliases.js";
 import { RouteClient } from "./http/route-client.js";
 import type { CallOptions, ServerOptions } from "./options.js";
 import type { SessionMetadata, SessionStore } from "./store/store.js";
-import type { HealthStatus } from "./types/daemon.js";
 
 /** The sandbox of a client, and the agent in it. */
 export interface SandboxAgentOptions extends ServerOptions, AgentRequestHandlers {

@@ -16,7 +16,7 @@ export type { Config, McpServers, Skills } from "./daemon/config.js";
 export type { FileContent, Files, OpenFile, ReadFileOptions, WriteFileOptions } from "./daemon/files.js";
 export type { LogsOptions, Processes } from "./daemon/processes.js";
 export type { AnswerOptions, SendOptions, SessionEventsOptions, Sessions } from "./daemon/sessions.js";
-export type { Terminal, TerminalEvent, TerminalOptions } from "./daemon/terminal.js";
+export type { Terminal, TerminalEvent, TerminalNotice, TerminalOptions } from "./daemon/terminal.js";
 export type { Waits } from "./daemon/waits.js";
 export {
   AgentEndedError,
@@ -29,6 +29,7 @@ export {
   SessionEndedError,
   UnsupportedError,
 } from "./errors.js";
+export type * from "./generated/aliases.js";
 export { HubClient } from "./hub/client.js";
 export type { Devices, Grants } from "./hub/devices.js";
 export type {
@@ -46,9 +47,6 @@ export type { HubWaits } from "./hub/waits.js";
 export type { CallOptions, OpenWebSocket, ServerOptions } from "./options.js";
 export { MemoryStore } from "./store/memory.js";
 export type { SessionMetadata, SessionStore, StoredSession } from "./store/store.js";
-export type * from "./types/daemon.js";
-export type * from "./types/hub.js";
-export type * from "./types/observation.js";
 export type * from "./types/relay.js";
 export type { Schemas } from "./types/schema.js";
 export type * from "./types/session.js";

@@ -1,7 +1,4 @@
 import { ProblemError } from "@tombolo/acp-http-client/transport";
-import { type DecodedEvent, followEvents, parseData, type ServerEvent } from "../http/follow-events.js";
-import { type RouteClient, routeRequest } from "../http/route-client.js";
-import type { CallOptions } from "../options.js";
 import type {
   Agent,
   AgentInstalled,
@@ -9,7 +6,10 @@ import type {
   AgentModel,
   InstallAgentRequest,
   InstallProgress,
-} from "../types/daemon.js";
+} from "../generated/aliases.js";
+import { type DecodedEvent, followEvents, parseData, type ServerEvent } from "../http/follow-events.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
+import type { CallOptions } from "../options.js";
 
 /** Progress of an installation. The last event is `done`. */
 export type InstallEvent =

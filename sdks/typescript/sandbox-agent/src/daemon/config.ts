@@ -1,6 +1,6 @@
+import type { McpServer, Skill } from "../generated/aliases.js";
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { McpServer, Skill } from "../types/daemon.js";
 import type { Schemas } from "../types/schema.js";
 
 /** The MCP servers for agents that work in a directory. */

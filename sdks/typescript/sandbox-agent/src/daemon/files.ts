@@ -1,6 +1,4 @@
 import type { RequestBody } from "@tombolo/acp-http-client/transport";
-import type { RouteClient } from "../http/route-client.js";
-import type { CallOptions } from "../options.js";
 import type {
   ArchiveUnpacked,
   DirectoryCreated,
@@ -8,7 +6,9 @@ import type {
   FileMetadata,
   FileMoved,
   FileWritten,
-} from "../types/daemon.js";
+} from "../generated/aliases.js";
+import type { RouteClient } from "../http/route-client.js";
+import type { CallOptions } from "../options.js";
 
 /** Content for a file. A stream is sent as it is produced. */
 export type FileContent = RequestBody;

@@ -1,14 +1,14 @@
 import type { RequestBody } from "@tombolo/acp-http-client/transport";
-import { type DecodedEvent, followEvents, parseData, type ServerEvent } from "../http/follow-events.js";
-import { type RouteClient, routeRequest } from "../http/route-client.js";
-import type { CallOptions } from "../options.js";
 import type {
   ProcessLogEntry,
   ProcessLogPage,
   ProcessSignal,
   StartProcessRequest,
   UserProcess,
-} from "../types/daemon.js";
+} from "../generated/aliases.js";
+import { type DecodedEvent, followEvents, parseData, type ServerEvent } from "../http/follow-events.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
+import type { CallOptions } from "../options.js";
 import { Terminal, type TerminalOptions } from "./terminal.js";
 
 /** Options for reading output. */

@@ -1,10 +1,5 @@
 import { randomId } from "@tombolo/acp-http-client/transport";
-import { followEvents, parseData } from "../http/follow-events.js";
-import { RetryLoop } from "../http/retry-loop.js";
-import { type RouteClient, routeRequest } from "../http/route-client.js";
-import type { CallOptions } from "../options.js";
 import type {
-  CreateSessionRequest,
   EditInputRequest,
   EventPage,
   EventRecord,
@@ -16,7 +11,12 @@ import type {
   SessionInput,
   SessionSnapshot,
   TranscriptPage,
-} from "../types/session.js";
+} from "../generated/aliases.js";
+import { followEvents, parseData } from "../http/follow-events.js";
+import { RetryLoop } from "../http/retry-loop.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
+import type { CallOptions } from "../options.js";
+import type { CreateSessionRequest } from "../types/session.js";
 
 /** Options for reading events. */
 export interface SessionEventsOptions extends CallOptions {

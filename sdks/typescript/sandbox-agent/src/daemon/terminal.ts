@@ -1,10 +1,14 @@
+import type { TerminalSize } from "../generated/aliases.js";
 import { type DecodedEvent, parseData } from "../http/follow-events.js";
 import { followSocket } from "../http/follow-socket.js";
 import { fillPath, stringValues } from "../http/route.js";
 import type { RouteClient } from "../http/route-client.js";
 import type { OpenSocket, SocketFrame } from "../http/socket.js";
 import type { CallOptions } from "../options.js";
-import type { TerminalNotice, TerminalSize } from "../types/daemon.js";
+import type { Schemas } from "../types/schema.js";
+
+/** A control frame of a terminal. */
+export type TerminalNotice = Schemas["TerminalEvent"];
 
 /** Output of a terminal, or a change of its state. */
 export type TerminalEvent =

@@ -1,7 +1,7 @@
+import type { Wait, WaitAnswer, WaitEvent } from "../generated/aliases.js";
 import { followEvents, parseData } from "../http/follow-events.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { Wait, WaitAnswer, WaitEvent } from "../types/session.js";
 import type { AnswerOptions } from "./sessions.js";
 
 /** The open waits of all sessions. */

@@ -1,8 +1,8 @@
 import { SandboxAgentClient, type SandboxAgentOptions } from "../client.js";
+import type { AuditRecord, CallerIdentity } from "../generated/aliases.js";
 import { fillPath } from "../http/route.js";
 import { RouteClient } from "../http/route-client.js";
 import type { CallOptions, ServerOptions } from "../options.js";
-import type { AuditRecord, CallerIdentity } from "../types/hub.js";
 import { Relay } from "./relay.js";
 import { Runtimes } from "./runtimes.js";
 import { Tokens } from "./tokens.js";

@@ -1,5 +1,3 @@
-import type { RouteClient } from "../http/route-client.js";
-import type { CallOptions } from "../options.js";
 import type {
   AddDeviceRequest,
   ConfirmPairingRequest,
@@ -9,7 +7,9 @@ import type {
   Grant,
   PairingConfirmed,
   PendingPairing,
-} from "../types/hub.js";
+} from "../generated/aliases.js";
+import type { RouteClient } from "../http/route-client.js";
+import type { CallOptions } from "../options.js";
 
 /** The devices of a hub. */
 export class Devices {

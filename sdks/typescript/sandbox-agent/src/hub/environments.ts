@@ -1,9 +1,9 @@
 import { ConnectionError, onAbort } from "@tombolo/acp-http-client/transport";
 import { RelayRequestError } from "../errors.js";
+import type { CreateEnvironmentRequest, Environment, EnvironmentCreated } from "../generated/aliases.js";
 import { parseData, readConnection } from "../http/follow-events.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { CreateEnvironmentRequest, Environment, EnvironmentCreated } from "../types/hub.js";
 import type { RelayError, RelayMethod, RelayParams, RelayResult, RelayStreamFrame } from "../types/relay.js";
 import type { Schemas } from "../types/schema.js";
 

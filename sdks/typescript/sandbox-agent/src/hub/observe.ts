@@ -1,11 +1,11 @@
 import { ObservationError } from "../errors.js";
+import type { ObservationFrame } from "../generated/aliases.js";
 import { type DecodedEvent, parseData } from "../http/follow-events.js";
 import { followSocket } from "../http/follow-socket.js";
 import { fillPath, stringValues } from "../http/route.js";
 import type { RouteClient } from "../http/route-client.js";
 import type { SocketFrame } from "../http/socket.js";
 import type { CallOptions } from "../options.js";
-import type { ObservationFrame } from "../types/observation.js";
 
 const NOT_FOUND = "runtime.worker_not_found";
 

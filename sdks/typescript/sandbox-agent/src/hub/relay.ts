@@ -1,6 +1,6 @@
+import type { RelayAuditPage, RelayStatus, WorkspaceRelaySettings } from "../generated/aliases.js";
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { RelayAuditPage, RelayStatus, WorkspaceRelaySettings } from "../types/hub.js";
 import { Devices, Grants } from "./devices.js";
 import { Environments } from "./environments.js";
 

@@ -1,14 +1,14 @@
-import type { RouteClient } from "../http/route-client.js";
-import type { CallOptions } from "../options.js";
 import type {
   AddRuntimeRequest,
   CreateJoinTokenRequest,
   JoinToken,
+  ObservationFrame,
   Runtime,
+  Session,
   WorkerPresence,
-} from "../types/hub.js";
-import type { ObservationFrame } from "../types/observation.js";
-import type { Session } from "../types/session.js";
+} from "../generated/aliases.js";
+import type { RouteClient } from "../http/route-client.js";
+import type { CallOptions } from "../options.js";
 import { type ObserveOptions, observe } from "./observe.js";
 
 /** The runtimes of a hub, and their sessions. */

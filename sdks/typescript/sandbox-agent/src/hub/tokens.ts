@@ -1,6 +1,6 @@
+import type { AccessToken, CreateTokenRequest, TokenCreated } from "../generated/aliases.js";
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { AccessToken, CreateTokenRequest, TokenCreated } from "../types/hub.js";
 
 /** The access tokens of a hub. */
 export class Tokens {

@@ -1,6 +1,6 @@
+import type { CreateUserRequest, UpdateUserRequest, User } from "../generated/aliases.js";
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { CreateUserRequest, UpdateUserRequest, User } from "../types/hub.js";
 
 /** The users of a hub, and their roles. */
 export class Users {

@@ -1,8 +1,7 @@
+import type { InboxEvent, Wait, WaitAnswer, WaitInbox } from "../generated/aliases.js";
 import { followEvents, parseData } from "../http/follow-events.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { InboxEvent, WaitInbox } from "../types/hub.js";
-import type { Wait, WaitAnswer } from "../types/session.js";
 
 /** The open waits of all runtimes and devices that the user may see. */
 export class HubWaits {
