@@ -103,9 +103,16 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<()> {
     report.failures().for_each(|failure| eprintln!("{failure}"));
     if options.write {
         let path = sh::root().join(DOCUMENT);
-        fs::write(&path, document::render(&report, &table)).context("could not write the document")?;
+        fs::write(&path, document::render(&report, &table, &commit()?))
+            .context("could not write the document")?;
     }
     Ok(())
+}
+
+/// The commit of the checkout, with its date.
+fn commit() -> anyhow::Result<String> {
+    let output = sh::command("git").args(["log", "-1", "--format=%h of %cs"]).output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
 /// The binaries that take part in a run.

@@ -5,7 +5,8 @@ use super::{figures::BenchReport, table::BenchTable};
 const METHOD: &str = "\
 # Benchmarks
 
-`cargo xtask bench --against PATH --write` writes this file; every sample of a run is in `target/bench.json`.
+`cargo xtask bench --against PATH --write` writes this file; every sample of a run is in `target/bench.json`. `cargo xtask bench
+--baseline PATH` compares an earlier build with the current one, in turns.
 
 ## Method
 
@@ -47,10 +48,11 @@ const METHOD: &str = "\
 - *ratio* is ours ÷ peer, or ours ÷ the first floor where the bar names the floor. *bar* is the target.
 ";
 
-pub(crate) fn render(report: &BenchReport, table: &BenchTable) -> String {
+/// Renders the document. `commit` names the commit that was measured, with its date.
+pub(crate) fn render(report: &BenchReport, table: &BenchTable, commit: &str) -> String {
     let kind = if report.quick { "A quick run" } else { "A full run" };
     format!(
-        "{METHOD}\n## The last table\n\n{kind} of {:.0} s on {}.\n\n{}\n{}.\n",
+        "{METHOD}\n## The last table\n\nCommit {commit}. {kind} of {:.0} s on {}.\n\n{}\n{}.\n",
         report.seconds,
         report.machine(),
         table.render(),

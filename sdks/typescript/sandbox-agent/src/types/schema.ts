@@ -6,4 +6,7 @@ import type { components } from "../generated/api.js";
  *
  * A newer server may send union members that are not in these types; code must tolerate them.
  */
-export type Schemas = Omit<components["schemas"], "Instance" | "InstanceList" | "Prepare">;
+export type Schemas = Omit<
+  components["schemas"],
+  "AcpInstance" | "AcpInstanceList" | "AcpInstanceState" | "AcpProcessExit" | "PrepareInstanceRequest"
+>;
