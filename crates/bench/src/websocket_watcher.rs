@@ -43,7 +43,7 @@ pub(crate) struct WatchedPieces {
     pub(crate) disordered: u64,
     /// The total length of the counted frames.
     pub(crate) bytes: u64,
-    /// The time from the agent's write to the watcher's read, in µs. Sorted once the watching has ended.
+    /// The time from the agent's write to the watcher's read, in µs. Sorted when [`watch_all`] returns.
     pub(crate) ages: Vec<u32>,
 }
 

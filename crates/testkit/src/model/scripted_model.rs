@@ -209,7 +209,7 @@ fn error_response(api: ModelApi, status: u16, message: &str) -> Response {
     (code, Json(api.error_body(status, message))).into_response()
 }
 
-/// A response body that sends the frames one by one, with their pauses, and ends with an error at [`Frame::Cut`].
+/// A response body that sends the frames one by one, with their pauses, and ends with an error at [`AnswerFrame::Cut`].
 fn stream_body(frames: Vec<AnswerFrame>) -> Body {
     let frames = stream::unfold(frames.into_iter(), |mut frames| async move {
         loop {

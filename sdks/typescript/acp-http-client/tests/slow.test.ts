@@ -7,20 +7,29 @@ import { instanceOf } from "./daemon.js";
 
 const daemon = daemonOf();
 
+/** Updates of a flood, and the bytes of each. */
+const UPDATES = 15_000;
+const UPDATE_BYTES = 4_000;
+
+/**
+ * The most bytes that leave the daemon while the reader pauses: 8 MB in the client, and the buffers of the two connections
+ * through the network. Linux lets these grow to 10 MB each.
+ */
+const BUFFERED_BYTES_MAX = 30_000_000;
+
 test("a reader that pauses slows down the stream, and continues later", async () => {
   await using network = await Network.start(daemon.port);
-  await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "slow", agent: "mock" });
+  const serverId = `slow-${crypto.randomUUID()}`;
+  await using client = new AcpHttpClient({ baseUrl: network.url, serverId, agent: "mock" });
   const session = await converse(client);
   const events = client.events();
   await events.next();
-  // 20 MB, more than all buffers hold.
-  const prompt = session.prompt("/updates 5000 4000");
-  await until(async () => (await instanceOf(daemon.url, "slow"))?.pendingRequests === 0);
-  // The buffers of the system, and 8 MB of the client.
-  expect(network.received).toBeLessThan(15_000_000);
+  const prompt = session.prompt(`/updates ${UPDATES} ${UPDATE_BYTES}`);
+  await until(async () => (await instanceOf(daemon.url, serverId))?.pendingRequests === 0);
+  expect(network.received).toBeLessThan(BUFFERED_BYTES_MAX);
   const ids: number[] = [];
   let gaps = 0;
-  const newest = 2 + 5_000 + 1;
+  const newest = 2 + UPDATES + 1;
   while (ids.at(-1) !== newest) {
     const { value } = await events.next();
     if (value?.type === "message") ids.push(value.eventId);
