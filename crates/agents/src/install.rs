@@ -18,6 +18,7 @@ mod manifest;
 mod metrics;
 mod npm;
 mod offer;
+mod origin;
 mod packages;
 mod pip;
 mod presence;
@@ -45,7 +46,7 @@ use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use cache::Cache;
-pub use error::{Attempt, BundleError, Error, Fault, ReadyError};
+pub use error::{Attempt, BundleError, Error, Fault, MissingChecksum, ReadyError};
 pub use http::Mirror;
 pub use installation::Installation;
 pub use manifest::Manifest;
@@ -73,7 +74,7 @@ const DOWNLOADS_MAX: usize = 4;
 pub struct Config {
     /// Where components are kept.
     pub directory: PathBuf,
-    /// Where archives are kept that were verified once; nowhere if none.
+    /// Where verified downloads are kept; nowhere if none.
     pub cache: Option<PathBuf>,
     /// Whether anything may be installed at all.
     pub allowed: bool,
@@ -126,6 +127,34 @@ pub struct Ask {
     pub again: bool,
     /// Whether everything is to be ours, and nothing taken from the `PATH`.
     pub apart: bool,
+    /// What to do with files that cannot be verified.
+    pub unverified: UnverifiedPolicy,
+}
+
+/// What to do with files that have no checksum to verify them with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum UnverifiedPolicy {
+    /// Do not install them.
+    #[default]
+    Refuse,
+    /// Install them, and record that they were not verified.
+    Allow,
+}
+
+impl UnverifiedPolicy {
+    /// The policy of a request or command with a flag that allows unverified files.
+    pub fn from_flag(allow: bool) -> Self {
+        if allow { Self::Allow } else { Self::Refuse }
+    }
+
+    /// The checksum to verify a file with; `None` if there is none and the file is allowed all the same.
+    fn check<T>(self, checksum: Result<T, MissingChecksum>) -> Result<Option<T>, Fault> {
+        match (checksum, self) {
+            (Ok(checksum), _) => Ok(Some(checksum)),
+            (Err(_), Self::Allow) => Ok(None),
+            (Err(missing), Self::Refuse) => Err(Fault::Unverified(missing)),
+        }
+    }
 }
 
 impl Installer {
@@ -219,7 +248,7 @@ impl Installer {
             if !self.inner.config.allowed {
                 return Err(Arc::new(Error::Forbidden(name.clone())));
             }
-            let task = Task { component: name.clone(), want, again };
+            let task = Task { component: name.clone(), want, again, unverified: ask.unverified };
             parts.push((name.clone(), self.inner.start(task)));
         }
         Ok(Installation::new(agent.id.clone(), parts))

@@ -138,7 +138,7 @@ fn npx(entry: &Entry, own: &ComponentName, version: &Version) -> Option<(Compone
         _ => npx.package.clone(),
     };
     let program = npx.cmd.as_ref().map(|cmd| format!("node_modules/.bin/{cmd}"));
-    let source = Source::NpmInstall { package, program, omit_optional: false };
+    let source = Source::NpmInstall { package, program, integrity: None, omit_optional: false };
     let node: ComponentName = "node".parse().ok()?;
     let arguments = npx.args.iter().map(Template::literal);
     let launch = LaunchRow {

@@ -61,7 +61,7 @@ pub enum Source {
         tag: String,
         /// Where the file's SHA-256 is published.
         checksum: Option<Published>,
-        /// The SHA-256 of the file of each platform, where it is known beforehand.
+        /// The pinned SHA-256 of each platform's file in the catalog's version.
         #[serde(default)]
         sha256: BTreeMap<Platform, String>,
         /// What the file is.
@@ -83,6 +83,8 @@ pub enum Source {
         release: String,
         /// The program in it.
         program: String,
+        /// The pinned checksum of the tarball of the catalog's version, as npm writes it.
+        integrity: Option<Integrity>,
         /// What each platform is called there; none at all is for every platform.
         #[serde(default)]
         platforms: BTreeMap<Platform, String>,
@@ -96,6 +98,9 @@ pub enum Source {
         package: String,
         /// The program in it; what its `bin` says if left out.
         program: Option<String>,
+        /// The pinned checksum of the package's own tarball in the catalog's version, as npm writes it. Its dependencies
+        /// are not pinned: npm compares them with what the registry publishes.
+        integrity: Option<String>,
         /// Whether its optional dependencies are left out.
         #[serde(default)]
         omit_optional: bool,
@@ -134,6 +139,26 @@ impl Source {
     }
 }
 
+/// The pinned checksum of an npm tarball, such as `sha512-…`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum Integrity {
+    /// One tarball serves every platform.
+    AllPlatforms(String),
+    /// Each platform has a tarball of its own. A platform that is missing here is not pinned.
+    PerPlatform(BTreeMap<Platform, String>),
+}
+
+impl Integrity {
+    /// The checksum of the tarball for `platform`.
+    pub fn of(&self, platform: Platform) -> Option<&str> {
+        match self {
+            Integrity::AllPlatforms(integrity) => Some(integrity),
+            Integrity::PerPlatform(platforms) => platforms.get(&platform).map(String::as_str),
+        }
+    }
+}
+
 /// How the newest version is found out.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -154,14 +179,32 @@ pub enum LatestForm {
     Github,
 }
 
-/// Where a checksum is published: a JSON document and the place in it.
+/// Where a vendor publishes the SHA-256 of its files.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// The document.
-    pub url: String,
-    /// The place, as a JSON Pointer.
-    pub pointer: String,
+#[serde(untagged, rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Published {
+    /// In a JSON document of its own.
+    Document {
+        /// The document.
+        url: String,
+        /// The place in it, as a JSON Pointer.
+        pointer: String,
+    },
+    /// In the description of a release on GitHub, which holds the digest of each file.
+    Github {
+        /// The release, as GitHub's API has it.
+        github_release: String,
+    },
+}
+
+impl Published {
+    /// The address of the document that holds the checksum.
+    pub fn url(&self) -> &str {
+        match self {
+            Published::Document { url, .. } => url,
+            Published::Github { github_release } => github_release,
+        }
+    }
 }
 
 /// What a downloaded file is.

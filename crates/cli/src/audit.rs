@@ -12,7 +12,10 @@ use clap::{Args, Subcommand};
 use client::Client;
 use protocol::relay::{
     RelayAuditEntry,
-    audit::chain::{BrokenChain, ChainVerifier},
+    audit::{
+        RequestSummary,
+        chain::{BrokenChain, ChainVerifier},
+    },
 };
 use serde_json::Value;
 
@@ -179,8 +182,7 @@ fn view(entries: &[Value]) -> String {
         // `verify` reports entries that cannot be parsed.
         let entry: RelayAuditEntry = serde_json::from_value(entry.clone()).ok()?;
         let path = entry.virtual_path.as_ref().map(ToString::to_string);
-        let summary = |name: &str| entry.summary.get(name).and_then(Value::as_str).map(str::to_owned);
-        let target = path.or_else(|| summary("tool")).or_else(|| summary("program"));
+        let target = path.or_else(|| RequestSummary::subject(&entry.summary));
         let status = match (entry.status, entry.error) {
             (None, _) => "started".into(),
             (Some(status), None) => wire_name(&status),

@@ -7,20 +7,22 @@ mod background_printer;
 mod chat_input;
 mod diff;
 mod options;
+mod permission_view;
 mod screen;
 mod session;
 mod session_view;
+mod stray_line;
 pub(crate) mod wait_prompt;
 
 use std::{
     collections::{HashSet, VecDeque},
     process::ExitCode,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use client::{Client, RecordEvent, SessionEvents};
 use protocol::{
-    Event, EventRecord, ProblemKind, SessionId, TurnId,
+    Event, EventRecord, ProblemKind, SessionId, TurnId, WaitId,
     event::{InputState, TurnEndReason},
     sessions::{AnswerPermissionRequest, AnswerQuestionRequest, WhenBusy},
 };
@@ -33,6 +35,7 @@ use chat_input::{ChatInput, UserInput};
 use screen::{ChatScreen, TextStyle};
 use session::OpenedSession;
 use session_view::SessionView;
+use stray_line::stray_line_hint;
 use wait_prompt::{TypedAnswer, WaitPrompt};
 
 /// How long to wait for the daemon to return after the connection was lost.
@@ -81,6 +84,8 @@ async fn chat(client: &Client, options: &ChatOptions) -> CommandResult {
         input,
         open_waits,
         is_wait_shown: false,
+        wait_shown_at: Instant::now(),
+        edited_answer: None,
         running_turn: snapshot.session.turn_id,
         unfinished_turns: HashSet::new(),
         input_ended: false,
@@ -99,6 +104,10 @@ struct ChatLoop<'a> {
     open_waits: VecDeque<WaitPrompt>,
     /// The first open wait is on the screen.
     is_wait_shown: bool,
+    /// When it was shown.
+    wait_shown_at: Instant,
+    /// The wait that the line in the editor answers; `None` if the line is a message.
+    edited_answer: Option<WaitId>,
     running_turn: Option<TurnId>,
     /// Turns of messages from this chat that have not ended, including queued ones.
     unfinished_turns: HashSet<TurnId>,
@@ -163,24 +172,26 @@ impl ChatLoop<'_> {
 
     /// Starts the line editor for an answer or a message. While the agent works there is no prompt, but plain lines are read.
     fn prompt_user(&mut self) -> CommandResult {
-        if let Some(wait) = self.open_waits.front() {
+        if let Some(wait) = self.open_waits.front_mut() {
             if !self.is_wait_shown {
                 self.is_wait_shown = true;
+                self.wait_shown_at = Instant::now();
                 wait.show(&mut self.view.screen)?;
             }
-            let prompt = wait.prompt();
-            return self.start_editor(prompt);
+            let (id, prompt) = (wait.id, wait.prompt());
+            return self.start_editor(prompt, Some(id));
         }
         if self.is_busy() && !self.view.screen.is_typing() {
             self.input.read_plain_lines();
             Ok(())
         } else {
-            self.start_editor("> ")
+            self.start_editor("> ", None)
         }
     }
 
-    fn start_editor(&mut self, prompt: &'static str) -> CommandResult {
+    fn start_editor(&mut self, prompt: &'static str, answered: Option<WaitId>) -> CommandResult {
         if self.input.is_terminal() && !self.input.is_editing() {
+            self.edited_answer = answered;
             self.view.screen.begin_typing()?;
             self.input.edit(prompt);
         }
@@ -190,7 +201,7 @@ impl ChatLoop<'_> {
     /// After the end of the input no user can answer, so all open waits are rejected.
     async fn reject_waits_without_input(&mut self) -> CommandResult {
         while self.input_ended
-            && let Some(wait) = self.open_waits.pop_front()
+            && let Some(mut wait) = self.open_waits.pop_front()
         {
             self.is_wait_shown = false;
             wait.show(&mut self.view.screen)?;
@@ -234,7 +245,7 @@ impl ChatLoop<'_> {
     }
 
     /// Removes a wait that was answered here or by another client.
-    fn close_wait(&mut self, id: protocol::WaitId) {
+    fn close_wait(&mut self, id: WaitId) {
         let is_first = self.open_waits.front().is_some_and(|wait| wait.id == id);
         self.is_wait_shown &= !is_first;
         self.open_waits.retain(|wait| wait.id != id);
@@ -260,8 +271,21 @@ impl ChatLoop<'_> {
     }
 
     async fn on_line(&mut self, line: String) -> Result<ChatFlow, CommandError> {
+        let (edited, open) = (self.edited_answer.take(), self.open_waits.front().map(|wait| wait.id));
+        if self.input.is_terminal()
+            && let Some(hint) = stray_line_hint(edited, open, self.wait_shown_at.elapsed())
+        {
+            if !line.trim().is_empty() {
+                self.view.screen.line(TextStyle::Yellow, hint)?;
+            }
+            return Ok(ChatFlow::Continue);
+        }
         if let Some(mut wait) = self.open_waits.pop_front() {
             match wait.parse_line(&line) {
+                TypedAnswer::ShowAll => {
+                    wait.show_all(&mut self.view.screen)?;
+                    self.open_waits.push_front(wait);
+                }
                 TypedAnswer::Invalid(hint) if self.input.is_terminal() => {
                     self.view.screen.line(TextStyle::Dim, hint)?;
                     self.open_waits.push_front(wait);

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use options::DaemonOptions;
 
 use crate::{
-    agents, memory, secret,
+    agents, exit, memory, secret,
     serving::{self, ShutdownSignals, print_line},
     storage::data_dir,
 };
@@ -44,7 +44,28 @@ pub(crate) async fn serve(bound: BoundDaemon, stop: CancellationToken) {
         tokio::time::sleep(RELEASE_MEMORY_AFTER).await;
         memory::release_startup_memory();
     };
-    tokio::join!(bound.serve(stop), release_memory);
+    // Before the first child starts: init would adopt the processes that an agent leaves behind, and nothing could tell
+    // whose they are.
+    let adopt_orphans = async {
+        match process::OrphanReaper::enable() {
+            Ok(orphans) => orphans.reap_orphans().await,
+            Err(error) => Err(error),
+        }
+    };
+    let serve = async { tokio::join!(bound.serve(stop), release_memory) };
+    tokio::pin!(serve);
+    tokio::select! {
+            biased;
+            adopted = adopt_orphans => {
+                if let Err(error) = adopted {
+    exit::say(&format!(
+                        "processes that leave an agent's group and clear their environment cannot be ended: {error}"
+                    ));
+                }
+                serve.await;
+            }
+            _ = &mut serve => {}
+        }
 }
 
 /// Resolves the options: reads the files and variables that they refer to.

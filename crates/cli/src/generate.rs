@@ -87,12 +87,6 @@ pub(crate) fn man(options: &ManOptions) -> anyhow::Result<ExitCode> {
 enum ReferenceDocument {
     /// Every command, in Markdown
     Cli,
-    /// The OpenAPI document of the daemon
-    Openapi,
-    /// The OpenAPI document of the hub
-    OpenapiHub,
-    /// The JSON Schema of relay messages
-    Relay,
     /// The endpoint of each API command: command, method and path, separated by tabs
     Operations,
     /// How each agent is installed, as JSON
@@ -117,9 +111,6 @@ fn agent_installations() -> anyhow::Result<String> {
 pub(crate) fn reference(options: &ReferenceOptions) -> anyhow::Result<ExitCode> {
     let text = match options.document {
         ReferenceDocument::Cli => commands()?,
-        ReferenceDocument::Openapi => format!("{:#}\n", ::daemon::openapi()),
-        ReferenceDocument::OpenapiHub => format!("{:#}\n", ::hub::openapi()),
-        ReferenceDocument::Relay => format!("{:#}\n", serde_json::Value::Object(protocol::relay::schemas())),
         ReferenceDocument::Operations => operations()?,
         ReferenceDocument::Agents => agent_installations()?,
     };

@@ -24,6 +24,7 @@ mod progress;
 mod secret;
 mod server_args;
 mod serving;
+mod shell_word;
 mod storage;
 mod traces;
 mod up;

@@ -11,6 +11,7 @@ use crate::{
     hub::{DEFAULT_PORT, local_config},
     server_args::{DEFAULT_ENDPOINT, DEFAULT_HUB},
     serving::{self, ShutdownSignals, print_line},
+    shell_word::quoted,
     traces::TraceOptions,
 };
 
@@ -153,15 +154,5 @@ impl UpGreeting {
         let server = if url == default { String::new() } else { format!(" {option} {url}") };
         let (before, after) = command.split_once(" -- ").unwrap_or((command, ""));
         format!("  {run_as} {before}{server} {after}").trim_end().to_owned()
-    }
-}
-
-/// Quotes a word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
-    if !word.is_empty() && word.bytes().all(is_safe) {
-        word.into()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }

@@ -1,6 +1,10 @@
 //! The routes of the daemon and their OpenAPI document, from one list.
 
+use std::{io::Read, sync::OnceLock};
+
 use axum::Router;
+use bytes::Bytes;
+use flate2::read::GzDecoder;
 use protocol::{
     agents::InstallProgress,
     observation::ObservationFrame,
@@ -9,11 +13,10 @@ use protocol::{
 };
 use serde_json::Value;
 use server::{
-    RouteTemplates,
+    DocumentedRoutes, RouteCollector, RouteTemplates, ServedRoutes,
     api::{BearerToken, with_fallbacks},
 };
 use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::{app::App, routes};
 
@@ -29,26 +32,44 @@ use crate::{app::App, routes};
 )]
 struct DaemonApi;
 
-fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(DaemonApi::openapi())
-        .merge(routes::info::router())
-        .merge(routes::acp::router())
-        .merge(routes::agents::router())
-        .merge(routes::fs::router())
-        .merge(routes::config::router())
-        .merge(routes::processes::router())
-        .merge(routes::sessions::router())
-        .merge(routes::waits::router())
-        .merge(routes::workers::router())
+fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    routes::info::collect_routes(collector);
+    routes::acp::collect_routes(collector);
+    routes::agents::collect_routes(collector);
+    routes::fs::collect_routes(collector);
+    routes::config::collect_routes(collector);
+    routes::processes::collect_routes(collector);
+    routes::sessions::collect_routes(collector);
+    routes::waits::collect_routes(collector);
+    routes::workers::collect_routes(collector);
 }
 
 /// The router, and its route templates.
 pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
-    let (router, openapi) = routes().split_for_parts();
-    (with_fallbacks(router).with_state(app), RouteTemplates::new(openapi.paths.paths.into_keys()))
+    let mut served = ServedRoutes::default();
+    collect_routes(&mut served);
+    let (router, templates) = served.split(&[]);
+    (with_fallbacks(router).with_state(app), templates)
 }
 
-/// The OpenAPI document.
-pub fn document() -> Value {
-    server::api::document(routes().into_openapi(), "")
+/// The OpenAPI document, as the daemon serves it.
+///
+/// `cargo xtask ci` checks that it is what [`generate_openapi`] returns.
+pub(crate) fn openapi() -> Bytes {
+    static COMPRESSED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz"));
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let decompress = || {
+        let mut document = Vec::new();
+        // Cannot fail: the build script compressed the document, and memory does not fail to be read.
+        let _ = GzDecoder::new(COMPRESSED).read_to_end(&mut document);
+        document.into()
+    };
+    DOCUMENT.get_or_init(decompress).clone()
+}
+
+/// Generates the OpenAPI document, which `cargo xtask codegen` stores in `docs/openapi.json`.
+pub fn generate_openapi() -> Value {
+    let mut documented = DocumentedRoutes::new(DaemonApi::openapi());
+    collect_routes(&mut documented);
+    server::api::document(documented.into_openapi(), "")
 }

@@ -102,6 +102,9 @@ fn install_kind(error: &install::Error) -> ProblemKind {
         {
             ProblemKind::ChecksumMismatch
         }
+        E::Unverified { .. } => ProblemKind::InstallUnverified,
+        // Something that the agent needs may have been refused.
+        E::Failed { .. } if error.is_unverified() => ProblemKind::InstallUnverified,
         E::Failed { .. } => ProblemKind::InstallFailed,
     }
 }

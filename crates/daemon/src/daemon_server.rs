@@ -1,9 +1,19 @@
 //! Starts, serves and stops a daemon.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    net::SocketAddr,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
+use files::private_file;
 use server::{HttpListener, HttpService};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::warn;
 
 use crate::{
     Config, DaemonAccess, HubJoin, InvalidConfig,
@@ -16,11 +26,20 @@ use crate::{
 /// down.
 const RECOVER_AFTER: Duration = Duration::from_millis(300);
 
+/// The file with the daemon's id, in its data directory.
+const DAEMON_ID_FILE: &str = "daemon-id";
+
+/// The file in the data directory from which the next start learns how to find the processes that a killed daemon left behind.
+const CHILDREN_FILE: &str = "children.lock";
+
 /// A configured daemon.
 pub struct DaemonServer {
     app: App,
     service: HttpService,
-    join: Option<HubJoin>,
+    /// The hub to join, and the id that this daemon has there.
+    join: Option<(HubJoin, String)>,
+    /// Locked while this daemon runs; `None` if another daemon has the data directory.
+    children: Option<File>,
 }
 
 /// A daemon that is bound to its address, ready to serve.
@@ -38,6 +57,22 @@ pub enum StartError {
     /// The agent catalog is invalid.
     #[error(transparent)]
     Catalog(#[from] agents::InvalidCatalog),
+    /// The data directory cannot be used.
+    #[error("could not use the data directory `{}`; choose another with --data-dir", path.display())]
+    DataDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The sessions cannot be read or written, or another daemon uses them.
+    #[error("could not open the sessions below `{}`; stop the other daemon, or choose another directory with --data-dir", path.display())]
+    Sessions {
+        /// The data directory.
+        path: PathBuf,
+        /// The cause.
+        source: worker_runtime::Error,
+    },
     /// The directory of `/v1/fs` cannot be opened.
     #[error("could not open the directory that `/v1/fs` serves")]
     Files(#[from] files::Error),
@@ -58,7 +93,17 @@ impl DaemonServer {
         if is_open && !config.address.ip().is_loopback() && !config.allow_open_network {
             return Err(InvalidConfig::OpenNetwork(config.address).into());
         }
+        let path = &config.data_dir;
+        let unusable = |source| StartError::DataDirectory { path: path.clone(), source };
+        if private_file::make_directory_private(path).map_err(unusable)? {
+            warn!(path = %path.display(), "made the data directory private; other users could enter it");
+        }
         let app = App::new(config)?;
+        let opened = app.sessions.open().await;
+        opened.map_err(|source| StartError::Sessions { path: path.clone(), source })?;
+        let directory = path.clone();
+        let children = tokio::task::spawn_blocking(move || end_survivors(&directory)).await;
+        let children = children.map_err(io::Error::other).flatten().map_err(unusable)?;
         let (router, templates) = api::router(app.clone());
         let service = HttpService {
             router,
@@ -72,8 +117,11 @@ impl DaemonServer {
         let address = config.address;
         let listener =
             HttpListener::bind(address).await.map_err(|source| StartError::Listen { address, source })?;
-        let join = config.join.clone();
-        Ok(BoundDaemon { server: DaemonServer { app, service, join }, listener })
+        let join = match config.join.clone() {
+            Some(join) => Some((join, daemon_id(path).map_err(unusable)?)),
+            None => None,
+        };
+        Ok(BoundDaemon { server: DaemonServer { app, service, join, children }, listener })
     }
 }
 
@@ -91,13 +139,13 @@ impl BoundDaemon {
     /// Serves until `stop` is cancelled, then stops every process and closes every connection.
     pub async fn serve(self, stop: CancellationToken) {
         let in_process = self.in_process_service();
-        let DaemonServer { app, service, join } = self.server;
+        let DaemonServer { app, service, join, children: _children } = self.server;
         let recovery = TaskTracker::new();
         let joining = TaskTracker::new();
         recovery.spawn(recover(app.clone(), stop.clone()));
         let leave = CancellationToken::new();
-        if let Some(join) = join {
-            joining.spawn(join.keep_joined(in_process, leave.clone()));
+        if let Some((join, daemon_id)) = join {
+            joining.spawn(join.keep_joined(daemon_id, in_process, leave.clone()));
         }
         let wind_down = async {
             recovery.close();
@@ -110,6 +158,36 @@ impl BoundDaemon {
         };
         self.listener.serve(service, stop, wind_down).await;
     }
+}
+
+/// Ends the processes that agents and users of a killed daemon left behind. The lock shows that no other daemon uses the
+/// directory: those of a running one are not touched.
+fn end_survivors(data_dir: &Path) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let mut record = options.open(data_dir.join(CHILDREN_FILE))?;
+    match record.try_lock() {
+        Ok(()) => {
+            if process::end_survivors(&mut record)? {
+                warn!("ended processes that the daemon's last run left behind");
+            }
+            Ok(Some(record))
+        }
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The id of the daemon with this data directory, which tells a hub that it is the same one each time. It is a secret: with
+/// it, another daemon could use the join token.
+fn daemon_id(data_dir: &Path) -> io::Result<String> {
+    let path = data_dir.join(DAEMON_ID_FILE);
+    if let Some(id) = private_file::read(&path)? {
+        return String::from_utf8(id).map_err(io::Error::other);
+    }
+    let id = uuid::Uuid::new_v4().to_string();
+    private_file::write(&path, id.as_bytes())?;
+    Ok(id)
 }
 
 async fn recover(app: App, stop: CancellationToken) {

@@ -16,9 +16,8 @@ use websocket::KeepAlive;
 const REDIAL_MIN: Duration = Duration::from_millis(100);
 const REDIAL_MAX: Duration = Duration::from_secs(5);
 
-/// A tunnel that ends sooner than this is unstable, and the next dial waits for `UNSTABLE_DELAY`: two daemons that join as
-/// the same runtime displace each other, and would otherwise do so ten times a second. The delay does not grow, because a
-/// tunnel that a bad network breaks often must come back before the hub's viewers lose what the daemon retains.
+/// A tunnel that ends sooner than this is unstable, and the next dial waits for `UNSTABLE_DELAY`. The delay does not grow,
+/// because a tunnel that a bad network breaks often must come back before the hub's viewers lose what the daemon retains.
 const STABLE_AFTER: Duration = Duration::from_secs(1);
 const UNSTABLE_DELAY: Duration = Duration::from_millis(500);
 
@@ -36,12 +35,17 @@ pub struct HubJoin {
 
 impl HubJoin {
     /// Keeps a tunnel to the hub open until `stop` is cancelled, and serves its requests with `service`.
-    pub(crate) async fn keep_joined(self, service: InProcessService, stop: CancellationToken) {
+    pub(crate) async fn keep_joined(
+        self,
+        daemon_id: String,
+        service: InProcessService,
+        stop: CancellationToken,
+    ) {
         let mut backoff = Backoff::new(REDIAL_MIN, REDIAL_MAX);
         // A reason is logged once, however often the attempt fails for it.
         let mut logged_reason = None;
         loop {
-            let delay = match stop.run_until_cancelled(self.dial()).await {
+            let delay = match stop.run_until_cancelled(self.dial(&daemon_id)).await {
                 None => return,
                 Some(Ok(socket)) => {
                     info!("joined the hub");
@@ -69,8 +73,8 @@ impl HubJoin {
         }
     }
 
-    async fn dial(&self) -> Result<ClientWebSocket, String> {
-        match timeout(DIAL_TIMEOUT, self.hub.join(self.name.as_ref())).await {
+    async fn dial(&self, daemon_id: &str) -> Result<ClientWebSocket, String> {
+        match timeout(DIAL_TIMEOUT, self.hub.join(self.name.as_ref(), daemon_id)).await {
             Ok(joined) => joined.map_err(|error: Error| ErrorChain(&error).to_string()),
             Err(_) => Err(format!("the hub did not respond within {} s", DIAL_TIMEOUT.as_secs())),
         }

@@ -17,7 +17,7 @@ mod hub_join;
 mod routes;
 mod skills;
 
-pub use api::document as openapi;
+pub use api::generate_openapi;
 pub use config::{Config, DaemonAccess, DaemonToken, InvalidConfig};
 pub use daemon_server::{BoundDaemon, DaemonServer, StartError};
 pub use daemon_settings::{DEFAULT_PORT, DaemonSettings};

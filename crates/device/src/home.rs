@@ -9,6 +9,7 @@ use std::{
 
 use files::private_file;
 use protocol::relay::ClientId;
+use tracing::warn;
 
 /// All devices are below this.
 const DEVICES: &str = "device";
@@ -88,7 +89,8 @@ impl Home {
             .map_err(|source| HomeError::Files { path: self.0.clone(), source })
     }
 
-    /// Becomes the device, if no other process is.
+    /// Becomes the device, if no other process is. If the last one was killed, this also ends the processes that its
+    /// commands and tools left behind; those that replaced their environment are not found.
     ///
     /// # Errors
     /// If one is, or the files cannot be made.
@@ -96,10 +98,16 @@ impl Home {
         self.create()?;
         let path = self.0.join("lock");
         let failed = |source| HomeError::Files { path: path.clone(), source };
-        let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let lock = lock.map_err(failed)?;
+        let mut options = fs::OpenOptions::new();
+        let lock = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut lock = lock.map_err(failed)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Claim(lock)),
+            Ok(()) => {
+                if process::end_survivors(&mut lock).map_err(failed)? {
+                    warn!("ended processes that the device's last run left behind");
+                }
+                Ok(Claim(lock))
+            }
             Err(TryLockError::WouldBlock) => {
                 let name = self.0.file_name().unwrap_or_default().to_string_lossy();
                 Err(HomeError::Taken(name.into_owned()))

@@ -60,7 +60,8 @@ struct State {
 impl Visit {
     /// It was asked.
     pub(crate) fn begin(usage: &Usage, ledger: Option<&Ledger>, roots: &[Root], request: &Request) -> Self {
-        let RequestSummary { root_id, path, mut summary } = RequestSummary::from_params(&request.params);
+        let RequestSummary { root_id, path, mut summary } =
+            RequestSummary::from_request(&request.method, &request.params);
         let root = root_id.as_ref().and_then(|id| roots.iter().find(|root| root.root_id == *id));
         // A path that leaves the root has no place in it.
         let virtual_path = root.and_then(|root| root.virtual_path.join(&path.unwrap_or_default()));

@@ -9,7 +9,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{self, Access, AtFlags, FallocateFlags, Gid, Mode, OFlags, Uid},
+    fs::{self, Access, AtFlags, Gid, Mode, OFlags, Uid},
     io::Errno,
 };
 
@@ -156,18 +156,20 @@ impl AtomicFile {
         Ok(Self { temp, dir, name, path: path.clone(), options })
     }
 
-    /// Reserves `len` bytes on disk, so that a file that does not fit fails at once. On filesystems without support this has
-    /// no effect.
+    /// Checks that the disk has `len` free bytes, so that a file that does not fit fails at once.
+    ///
+    /// Nothing is reserved: the length is a claim of a client, and many clients that claim much and send nothing would fill
+    /// the disk. A file for which the space is gone later fails when it is written.
     ///
     /// # Errors
     /// [`FileErrorCause::NoSpace`].
-    pub fn preallocate(&mut self, len: u64) -> Result<(), Error> {
-        match fs::fallocate(&self.temp.file, FallocateFlags::KEEP_SIZE, 0, len) {
-            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-                Err(errno).at(FileOperation::Write, &self.path)
-            }
-            _ => Ok(()),
+    pub fn check_space(&self, len: u64) -> Result<(), Error> {
+        // A filesystem that cannot tell lets the file be tried.
+        let Ok(disk) = fs::fstatvfs(&self.temp.file) else { return Ok(()) };
+        if disk.f_bavail.saturating_mul(disk.f_frsize) < len {
+            return Err(Errno::NOSPC).at(FileOperation::Write, &self.path);
         }
+        Ok(())
     }
 
     /// A number that identifies the target file, whichever path leads to it. Writers that first check the current content use

@@ -4,13 +4,16 @@
 //! old file; the directory is flushed last. A crash at any point leaves the old content or the new, never a part.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions, Permissions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::Path,
 };
 
 use tempfile::NamedTempFile;
+
+/// The mode bit of directories in which many users create files.
+const STICKY: u32 = 0o1000;
 
 /// Reads a file; `None` if it does not exist.
 ///
@@ -64,10 +67,26 @@ pub fn create_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Makes a directory private: creates it if it does not exist, and otherwise takes the access of others away. Returns whether
+/// others had access.
+///
+/// A directory that is shared by design, as `/tmp` and the root of a tmpfs are, is left as it is: what is in it must be private
+/// by itself.
+///
+/// # Errors
+/// If it cannot be created or changed.
+pub fn make_directory_private(path: &Path) -> io::Result<bool> {
+    create_directory(path)?;
+    let mode = path.metadata()?.permissions().mode();
+    if mode & STICKY != 0 || mode & 0o077 == 0 {
+        return Ok(false);
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -104,6 +123,20 @@ mod tests {
         assert_eq!(failed.unwrap_err().to_string(), "disk full");
         assert_eq!(read(&path).unwrap().unwrap(), b"old");
         assert_eq!(names(directory.path()), ["file"]);
+    }
+
+    #[test]
+    fn a_directory_that_others_could_enter_is_made_private_unless_it_is_shared() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("data");
+        assert!(!make_directory_private(&directory).unwrap());
+        assert_eq!(mode(&directory), 0o700);
+        std::fs::set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
+        assert!(make_directory_private(&directory).unwrap());
+        assert_eq!(mode(&directory), 0o700);
+        std::fs::set_permissions(&directory, Permissions::from_mode(0o1777)).unwrap();
+        assert!(!make_directory_private(&directory).unwrap());
+        assert_eq!(mode(&directory), 0o777);
     }
 
     /// A reader that opens the file during any number of writes sees one of the two contents as a whole.

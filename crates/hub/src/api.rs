@@ -1,14 +1,13 @@
-//! The API: its routes and its description, from one list.
+//! The routes of the hub and their OpenAPI document, from one list.
 
 use axum::{Router, middleware};
 use protocol::{inbox::InboxEvent, lending::EnvironmentSpec, observation::ObservationFrame};
 use serde_json::Value;
 use server::{
-    RouteTemplates,
+    DocumentedRoutes, RouteCollector, RouteTemplates, ServedRoutes,
     api::{BearerToken, with_fallbacks},
 };
 use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::{app::App, guard::guard, routes, verb};
 
@@ -24,39 +23,41 @@ use crate::{app::App, guard::guard, routes, verb};
 )]
 struct Description;
 
-fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Description::openapi())
-        .merge(routes::info::router())
-        .merge(routes::runtimes::router())
-        .merge(routes::waits::router())
-        .merge(routes::join::router())
-        .merge(routes::workers::router())
-        .merge(routes::users::router())
-        .merge(routes::tokens::router())
-        .merge(routes::login::router())
-        .merge(routes::audit::router())
-        .merge(routes::devices::router())
-        .merge(routes::pairings::router())
-        .merge(routes::grants::router())
-        .merge(routes::relay::connect::router())
-        .merge(routes::relay::environments::router())
-        .merge(routes::relay::requests::router())
-        .merge(routes::relay::mcp::router())
-        .merge(routes::relay::approvals::router())
-        .merge(routes::relay::audit::router())
-        .merge(routes::relay::status::router())
+fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    routes::info::collect_routes(collector);
+    routes::runtimes::collect_routes(collector);
+    routes::waits::collect_routes(collector);
+    routes::join::collect_routes(collector);
+    routes::workers::collect_routes(collector);
+    routes::users::collect_routes(collector);
+    routes::tokens::collect_routes(collector);
+    routes::login::collect_routes(collector);
+    routes::audit::collect_routes(collector);
+    routes::devices::collect_routes(collector);
+    routes::pairings::collect_routes(collector);
+    routes::grants::collect_routes(collector);
+    routes::relay::connect::collect_routes(collector);
+    routes::relay::environments::collect_routes(collector);
+    routes::relay::requests::collect_routes(collector);
+    routes::relay::mcp::collect_routes(collector);
+    routes::relay::approvals::collect_routes(collector);
+    routes::relay::audit::collect_routes(collector);
+    routes::relay::status::collect_routes(collector);
 }
 
-/// What answers requests, and the routes that it has.
+/// The router, and its route templates.
 pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
-    let (router, openapi) = routes().split_for_parts();
-    let templates = RouteTemplates::new(openapi.paths.paths.into_keys().chain([verb::FORWARD.into()]));
+    let mut served = ServedRoutes::default();
+    collect_routes(&mut served);
+    let (router, templates) = served.split(&[verb::FORWARD]);
     let router = with_fallbacks(router.merge(routes::forward::router()));
     let router = router.layer(middleware::from_fn_with_state(app.clone(), guard));
     (router.with_state(app), templates)
 }
 
-/// The description of the API.
-pub fn document() -> Value {
-    server::api::document(routes().into_openapi(), "hub_")
+/// Generates the OpenAPI document, which `cargo xtask codegen` stores in `docs/openapi-hub.json`.
+pub fn generate_openapi() -> Value {
+    let mut documented = DocumentedRoutes::new(Description::openapi());
+    collect_routes(&mut documented);
+    server::api::document(documented.into_openapi(), "hub_")
 }

@@ -52,12 +52,16 @@ pub(crate) struct Parts {
     pub(crate) sockets: OpenWebSockets,
     /// Who may do and see what.
     pub(crate) policies: Arc<Policies>,
+    /// Makes and checks page keys.
+    pub(crate) key: Key,
     /// How long those at the other end of a stream may be silent.
     pub(crate) keep_alive: KeepAlive,
     pub(crate) metrics: HttpMetrics,
     /// Ends what would go on for ever.
     pub(crate) stop: CancellationToken,
-    stall: Duration,
+    pub(crate) stall: Duration,
+    /// How long a runtime may take to begin a response that needs no agent and no work.
+    pub(crate) response_timeout: Duration,
     /// Where runtimes find the hub, if somebody said so; …
     public_url: Option<String>,
     /// … otherwise where it listens.
@@ -98,7 +102,7 @@ impl App {
             hosts: config.hosts.clone(),
             origins: config.cors.origins.clone(),
         };
-        let feeds = Feeds::new(key, config.backlog).with_pace(config.pace);
+        let feeds = Feeds::new(key.clone(), config.backlog).with_pace(config.pace);
         let inbox = Inbox::new(Arc::clone(&registry), Arc::clone(&policies), config.pace);
         let relay = Relay::open(
             directory,
@@ -123,10 +127,12 @@ impl App {
             names,
             sockets: OpenWebSockets::new(SOCKETS_MAX),
             policies,
+            key,
             keep_alive: config.pace.keep_alive,
             metrics: HttpMetrics::default(),
             stop: CancellationToken::new(),
             stall: config.stall,
+            response_timeout: config.pace.response_timeout,
             public_url: config.public_url.clone(),
             address: OnceLock::new(),
         }));

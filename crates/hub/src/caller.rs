@@ -44,6 +44,22 @@ impl Rights {
         Some(scope.role.map_or(role, |most| role.min(most)))
     }
 
+    /// The highest role that they have in any workspace.
+    pub(crate) fn highest_role(&self) -> Option<Role> {
+        let named = self.user.roles.keys().filter_map(|workspace| self.role_in(workspace)).max();
+        let scope = self.token.scope.as_ref();
+        // The default role is for workspaces that the user has no role of their own in; a scope may name some of those.
+        let only = scope.and_then(|scope| scope.workspaces.as_ref());
+        let elsewhere = match only {
+            Some(only) => only.iter().filter_map(|workspace| self.role_in(workspace)).max(),
+            None => self
+                .user
+                .default_role
+                .map(|role| scope.and_then(|scope| scope.role).map_or(role, |most| role.min(most))),
+        };
+        named.max(elsewhere)
+    }
+
     /// Whether the runtimes of a workspace are there for them.
     pub(crate) fn sees(&self, workspace: &WorkspaceName) -> bool {
         self.is_admin() || self.may_watch(workspace)

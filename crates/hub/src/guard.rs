@@ -117,19 +117,22 @@ fn admit(app: &App, request: &Request, asked: &Asked, known: &mut impl FnMut(&Ca
     if asked.verb.need == Need::Nothing {
         return Ok(Admitted::default());
     }
-    let caller = authenticate(app, request)?;
+    let caller = authenticate(app, request, asked)?;
     known(&caller);
     let permit = authorize(app, &caller, asked)?;
     Ok(Admitted { caller: Some(caller), permit })
 }
 
 /// Who asks: by a token in the head, or by the cookie of a browser that has logged in.
-fn authenticate(app: &App, request: &Request) -> Result<Caller> {
+fn authenticate(app: &App, request: &Request, asked: &Asked) -> Result<Caller> {
+    let needs_page_key = !asked.verb.only_identifies();
     let (headers, peer) = (request.headers(), peer(request));
-    let cookie = SessionCookie::for_request(headers, peer).read(headers);
-    let (rights, by_cookie) = match (bearer_token(headers), cookie) {
-        (Some(token), _) => (app.people.find(token), false),
-        (None, Some(secret)) => (app.people.find(&secret).filter(|rights| rights.token.is_session), true),
+    let kind = SessionCookie::for_request(headers, peer);
+    let cookie = kind.read(headers);
+    let (rights, by_cookie) = match (bearer_token(headers), &cookie) {
+        // The secret of a cookie is good in the cookie only, where a browser checks who uses it.
+        (Some(token), _) => (app.people.find(token).filter(|rights| !rights.token.is_session), false),
+        (None, Some(secret)) => (app.people.find(secret).filter(|rights| rights.token.is_session), true),
         (None, None) => (None, false),
     };
     let Some(rights) = rights else { return Err(app.limits.not_let_in(peer)) };
@@ -138,6 +141,13 @@ fn authenticate(app: &App, request: &Request) -> Result<Caller> {
     {
         let detail = "requests with a cookie must have an `Origin` of this hub";
         return Err(app.limits.refused(peer, ProblemResponse::new(ProblemKind::HostNotAllowed, detail)));
+    }
+    if let Some(secret) = cookie.filter(|_| by_cookie && needs_page_key)
+        && !kind.has_page_key(&app.key, &secret, headers)
+    {
+        let detail = "requests with a cookie of this machine need the header `Tombolo-Page-Key`, with the `pageKey` that \
+                      the login returned; log in again if it is lost";
+        return Err(app.limits.refused(peer, ProblemResponse::new(ProblemKind::Forbidden, detail)));
     }
     app.limits.spend(rights.token.id)?;
     Ok(Caller::new(rights))

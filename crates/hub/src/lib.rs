@@ -46,7 +46,7 @@ mod watch;
 mod websocket_proxy;
 
 pub use self::files::Files;
-pub use api::document as openapi;
+pub use api::generate_openapi;
 pub use config::Config;
 pub use feed::BACKLOG;
 pub use feeds::{Feeds, TooMany};

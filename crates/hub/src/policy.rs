@@ -6,12 +6,15 @@
 
 mod both;
 mod current;
+mod error_message;
 mod hidden;
 mod lost;
 mod paths;
 mod redaction;
 mod roles;
 mod scanner;
+mod session_rules;
+mod tool_input;
 
 use std::sync::Arc;
 
@@ -27,6 +30,7 @@ pub use hidden::Hidden;
 pub use paths::{InvalidPaths, Paths};
 pub use redaction::Redaction;
 pub use roles::Roles;
+pub use session_rules::{ControllerRule, OwnerOnly, SessionRules};
 
 pub(crate) use lost::lost;
 

@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use parking_lot::RwLock;
 use protocol::{RuntimeId, WorkspaceName};
 use tokio::sync::watch;
@@ -78,6 +79,21 @@ pub enum RegistryError {
     },
 }
 
+/// Why a daemon may not join.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JoinError {
+    #[error("the join token is unknown")]
+    UnknownToken,
+    #[error(
+        "the join token of runtime `{0}` belongs to another daemon; remove the runtime, invite it again and use the new token"
+    )]
+    AnotherDaemon(RuntimeId),
+    #[error("the join token of runtime `{0}` has expired; remove the runtime and invite it again")]
+    Expired(RuntimeId),
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+}
+
 impl Registry {
     /// Reads the file, if there is one. A runtime that is silent for so long is taken for lost.
     ///
@@ -128,10 +144,16 @@ impl Registry {
     ///
     /// # Errors
     /// If the name is taken or cannot be used, or the file cannot be written.
-    pub fn invite(&self, id: RuntimeId, workspace: WorkspaceName) -> Result<NewToken, RegistryError> {
+    pub fn invite(
+        &self,
+        id: RuntimeId,
+        workspace: WorkspaceName,
+        expires_at: Timestamp,
+    ) -> Result<NewToken, RegistryError> {
         let token = NewToken::mint(PREFIX)
             .map_err(|source| RegistryError::File { doing: "create a token for", source })?;
-        let way = Way::Joined { join_digest: token.digest() };
+        let way =
+            Way::Joined { join_digest: token.digest(), daemon_digest: None, expires_at: Some(expires_at) };
         let entry = Entry::new(id.clone(), workspace, way);
         self.insert(id, Registered::told(entry, self.silence_max)?)?;
         Ok(token)
@@ -173,16 +195,36 @@ impl Registry {
         Ok(before.into_keys().collect())
     }
 
-    /// The runtime that this token lets join.
-    pub(crate) fn joining(&self, token: &str) -> Option<(RuntimeId, Arc<Joined>)> {
-        let digest = digest(token);
-        let all = self.all.read();
-        all.iter().find_map(|(id, registered)| match &registered.kept()?.way {
-            Way::Joined { join_digest } if *join_digest == digest => {
-                Some((id.clone(), registered.joined.clone()?))
+    /// The runtime that a daemon joins with this token. The first daemon that uses a token is the only one that may.
+    pub(crate) fn joining(
+        &self,
+        token: &str,
+        daemon_id: &str,
+    ) -> Result<(RuntimeId, Arc<Joined>), JoinError> {
+        let (token, daemon) = (digest(token), digest(daemon_id));
+        let mut all = self.all.write();
+        let found = all.iter().find_map(|(id, registered)| match &registered.kept()?.way {
+            Way::Joined { join_digest, daemon_digest, expires_at } if *join_digest == token => {
+                Some((id.clone(), registered.clone(), daemon_digest.clone(), *expires_at))
             }
             _ => None,
-        })
+        });
+        let (id, registered, bound, expires_at) = found.ok_or(JoinError::UnknownToken)?;
+        let joined = registered.joined.clone().ok_or(JoinError::UnknownToken)?;
+        match bound {
+            Some(bound) if bound == daemon => {}
+            Some(_) => return Err(JoinError::AnotherDaemon(id)),
+            None if expires_at.is_some_and(|at| at <= Timestamp::now()) => {
+                return Err(JoinError::Expired(id));
+            }
+            None => {
+                let mut next = all.clone();
+                next.insert(id.clone(), registered.bound_to(daemon));
+                self.write(&next)?;
+                *all = next;
+            }
+        }
+        Ok((id, joined))
     }
 
     /// Ends the tunnels of those that came by themselves.
@@ -256,7 +298,30 @@ impl std::fmt::Debug for Registry {
 
 #[cfg(test)]
 mod tests {
+    use secrecy::ExposeSecret;
+
     use super::*;
+
+    #[test]
+    fn a_join_token_is_for_the_first_daemon_and_expires_only_before_that() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runtimes.json");
+        let open = || Registry::open(path.clone(), Duration::from_secs(60)).unwrap();
+        let (registry, now) = (open(), Timestamp::now());
+        let invite = |id: &str, expires_at| {
+            registry.invite(id.parse().unwrap(), WorkspaceName::default(), expires_at).unwrap()
+        };
+        let late = invite("late", now - Duration::from_secs(1));
+        assert!(matches!(registry.joining(late.expose_secret(), "a"), Err(JoinError::Expired(_))));
+        assert!(matches!(registry.joining("tombolo_join_other", "a"), Err(JoinError::UnknownToken)));
+        let token = invite("box", now + Duration::from_secs(3600));
+        registry.joining(token.expose_secret(), "a").unwrap();
+        // The hub remembers the daemon when it starts again.
+        for registry in [registry, open()] {
+            assert!(matches!(registry.joining(token.expose_secret(), "b"), Err(JoinError::AnotherDaemon(_))));
+            registry.joining(token.expose_secret(), "a").unwrap();
+        }
+    }
 
     /// A file of before there were workspaces is read, and a workspace is kept.
     #[test]

@@ -4,6 +4,8 @@ mod hop;
 mod joined;
 mod local;
 mod remote;
+mod request_progress;
+mod response_limit;
 
 use std::time::Duration;
 
@@ -23,6 +25,7 @@ pub(crate) use hop::Hop;
 pub(crate) use joined::Joined;
 pub use local::Local;
 pub use remote::Remote;
+pub(crate) use response_limit::ResponseLimit;
 
 /// How long a runtime may take to answer what the hub itself wants to know.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(10);
@@ -80,6 +83,15 @@ pub enum Down {
     /// As much is being asked of it as may be.
     #[error("too many requests to the runtime are open")]
     Busy,
+    /// It did not begin its response within the time for such a request.
+    #[error("the runtime did not respond within {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// The body of the request that was forwarded is broken or ended early.
+    #[error("the request body is broken or incomplete")]
+    BrokenRequest,
+    /// The client stopped sending the body of its request.
+    #[error("received no data of the request body for {} s", .0.as_secs())]
+    StalledRequest(Duration),
 }
 
 async fn watch<R: Runtime + ?Sized>(
@@ -143,6 +155,22 @@ pub(crate) fn refused(id: &RuntimeId, down: &Down) -> ProblemResponse {
             ProblemKind::TooManyConnections,
             format!("too many requests to runtime `{id}` are open; try again later"),
         ),
+        Down::Timeout(limit) => ProblemResponse::new(
+            ProblemKind::RuntimeTimeout,
+            format!(
+                "runtime `{id}` did not begin its response within {} s; it may be overloaded or stopped: check its daemon, \
+                 and read the state of what you asked for before you repeat a change",
+                limit.as_secs()
+            ),
+        ),
+        Down::BrokenRequest | Down::StalledRequest(_) => {
+            let kind = if *down == Down::BrokenRequest {
+                ProblemKind::InvalidRequest
+            } else {
+                ProblemKind::RequestTimeout
+            };
+            ProblemResponse::new(kind, down.to_string())
+        }
         Down::NoWorker | Down::Unreachable | Down::Malformed => {
             ProblemResponse::new(ProblemKind::RuntimeUnavailable, format!("runtime `{id}` is unreachable"))
         }

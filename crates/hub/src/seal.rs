@@ -25,6 +25,9 @@ const SEAL_BYTES: usize = 16;
 /// The longest text that can be a cursor.
 const CURSOR_CHARS_MAX: usize = 512;
 
+/// Keeps page keys apart from the seals of cursors, which begin with bytes that are not text.
+const PAGE_KEY: &str = "page key of the cookie ";
+
 /// What the hub seals with.
 #[derive(Debug, Clone)]
 pub struct Key(Arc<SecretBox<[u8; KEY_BYTES]>>);
@@ -49,6 +52,18 @@ impl Key {
                 Ok(Self(Arc::new(SecretBox::new(key))))
             }
         }
+    }
+
+    /// The key that must come with a cookie of this machine. It follows from the cookie, but only this hub can tell how.
+    pub(crate) fn page_key(&self, cookie: &str) -> String {
+        let mac = self.mac().chain_update(PAGE_KEY).chain_update(cookie);
+        URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+    }
+
+    /// Whether this is the key that must come with the cookie.
+    pub(crate) fn is_page_key(&self, cookie: &str, page_key: &str) -> bool {
+        let mac = self.mac().chain_update(PAGE_KEY).chain_update(cookie);
+        URL_SAFE_NO_PAD.decode(page_key).is_ok_and(|bytes| mac.verify_slice(&bytes).is_ok())
     }
 
     fn mac(&self) -> Hmac<Sha256> {

@@ -56,6 +56,11 @@ impl Verb {
         self == SESSIONS_DELETE
     }
 
+    /// Whether it only tells callers who they are, or lets them leave.
+    pub(crate) fn only_identifies(&self) -> bool {
+        [WHOAMI, LOGOUT].contains(&self)
+    }
+
     /// Whether somebody who does it watches a worker.
     pub(crate) fn watches(&self) -> bool {
         self == WORKERS_WATCH

@@ -29,6 +29,10 @@ use crate::{
 #[cfg(target_os = "linux")]
 const SCAN_MAX: Duration = Duration::from_millis(100);
 
+/// The time limit for killing what a killed process left behind.
+#[cfg(target_os = "linux")]
+const SURVIVORS_MAX: Duration = Duration::from_secs(1);
+
 pub(crate) struct ProcessGroup {
     id: Pid,
     /// Whether the leader has not been reaped yet. Until then its zombie reserves the process id, which is also the group id:
@@ -167,6 +171,34 @@ impl ProcessGroup {
         let start_time = self.descendants.lock().get(&pid).copied();
         start_time.is_some() && ProcessStat::read(pid).map(|stat| stat.start_time) == start_time
     }
+}
+
+/// Kills what is left of the children of another process, found by its [`parent_mark`](crate::parent_mark), and returns
+/// whether there was anything. Only call it when that process has ended. A process that replaced its environment is not found.
+/// Blocks for up to a second.
+#[cfg(target_os = "linux")]
+pub fn kill_children_of(parent_mark: &str) -> bool {
+    if !crate::child_mark::is_parent_mark(parent_mark) {
+        return false;
+    }
+    let entry = format!("{}={parent_mark}", crate::MARK_VARIABLE);
+    let deadline = Instant::now() + SURVIVORS_MAX;
+    let (mut any, mut scans_without) = (false, 0);
+    // A process in the middle of `exec` has an empty environment, so two scans in a row must find none.
+    while scans_without < 2 && Instant::now() < deadline {
+        let found = signal_all(Signal::KILL, |pid| procfs::environment_contains(pid, entry.as_bytes()));
+        any |= found > 0;
+        scans_without = if found == 0 { scans_without + 1 } else { 0 };
+        // Lets the killed processes exit. A scan of all processes takes some milliseconds, so this loop is no busy one.
+        std::thread::yield_now();
+    }
+    any
+}
+
+/// On other systems processes are not found by their environment.
+#[cfg(not(target_os = "linux"))]
+pub fn kill_children_of(_parent_mark: &str) -> bool {
+    false
 }
 
 /// Signals all live processes that match, and returns how many there were.

@@ -33,6 +33,8 @@ pub struct Agent {
     pub version: Option<String>,
     /// The path of its program.
     pub path: Option<String>,
+    /// Whether everything that Tombolo installed for it was verified with checksums; `null` if Tombolo installed nothing.
+    pub verified: Option<bool>,
     /// The origin of its definition.
     pub source: AgentSource,
     /// The ways to install it here, in the order in which they are tried; empty if only its owner can.
@@ -146,9 +148,13 @@ pub struct InstallAgentRequest {
     /// The version to install: `latest` for the newest; the version in the catalog if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether to install even if it is installed already.
+    /// Whether to install even if it is installed already. Everything is downloaded again.
     #[serde(default)]
     pub reinstall: bool,
+    /// Whether to install files that have no checksum to verify them with. Without this the installation fails.
+    // Older daemons reject unknown fields, so it is only sent if it is set.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_unverified: bool,
 }
 
 /// The response of `POST /v1/agents/{agent}/install`.
@@ -163,6 +169,8 @@ pub struct AgentInstalled {
     pub version: Option<String>,
     /// The path of its program.
     pub path: Option<String>,
+    /// Whether everything that Tombolo installed for it was verified with checksums; `null` if Tombolo installed nothing.
+    pub verified: Option<bool>,
 }
 
 /// The data of a `progress` event while an installation is followed.

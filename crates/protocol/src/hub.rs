@@ -96,7 +96,13 @@ pub struct CreateJoinTokenRequest {
     /// The workspace that it belongs to.
     #[serde(default)]
     pub workspace: WorkspaceName,
+    /// When the token expires if no daemon has joined with it; after 24 hours if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
+
+/// The header in which a daemon that joins a hub names itself.
+pub const DAEMON_ID: &str = "tombolo-daemon-id";
 
 /// The token that a daemon joins a hub with.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -106,6 +112,9 @@ pub struct JoinToken {
     pub id: RuntimeId,
     /// The token; no other response contains it.
     pub token: String,
+    /// When it expires if no daemon has joined with it. The first daemon that does is the only one that can use it.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
 }
 
 /// Leaves out the token.

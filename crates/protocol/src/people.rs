@@ -118,7 +118,7 @@ pub struct TokenScope {
 }
 
 /// The body of `POST /api/tokens`, which creates a token.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateTokenRequest {
     /// The name.
@@ -129,9 +129,22 @@ pub struct CreateTokenRequest {
     /// Limits the token to less than its user may do; no limit if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<TokenScope>,
-    /// When it expires; never if left out.
+    /// When it expires. If left out, with the token that creates it; never if that does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// The secret of another token of the caller. A browser that is logged in must send it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_token: Option<String>,
+}
+
+/// Leaves out the secret.
+impl fmt::Debug for CreateTokenRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, user, scope, expires_at, .. } = self;
+        let mut fields = f.debug_struct("CreateTokenRequest");
+        fields.field("name", name).field("user", user).field("scope", scope).field("expires_at", expires_at);
+        fields.finish_non_exhaustive()
+    }
 }
 
 /// The response of `POST /api/tokens`.
@@ -166,7 +179,28 @@ impl fmt::Debug for LoginRequest {
     }
 }
 
-/// The response of `GET /api/whoami` and of `POST /api/login`.
+/// The response of `POST /api/login`.
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginResponse {
+    /// The user of the caller.
+    pub user: User,
+    /// The token behind the cookie.
+    pub token: AccessToken,
+    /// The key that must come with the cookie, in the header `Tombolo-Page-Key` or as the WebSocket sub-protocol
+    /// `tombolo.page-key.…`; `null` over TLS. Browsers send cookies of this machine to every port, but this key to none.
+    pub page_key: Option<String>,
+}
+
+/// Leaves out the key.
+impl fmt::Debug for LoginResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("LoginResponse");
+        fields.field("user", &self.user).field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+/// The response of `GET /api/whoami`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallerIdentity {
@@ -178,5 +212,5 @@ pub struct CallerIdentity {
 
 crate::schema::wire_types! {
     received: CreateUserRequest, UpdateUserRequest, CreateTokenRequest, LoginRequest;
-    sent: UserList, User, AccessTokenList, AccessToken, TokenCreated, CallerIdentity;
+    sent: UserList, User, AccessTokenList, AccessToken, TokenCreated, LoginResponse, CallerIdentity;
 }

@@ -87,6 +87,7 @@ problems! {
     InstanceRunning     = 409 "instance-running"       "The instance is already running";
     PathConflict        = 409 "path-conflict"          "The path is in the way or not of the needed kind";
     InstallUnavailable  = 409 "install-unavailable"    "The agent cannot be installed here";
+    InstallUnverified   = 409 "install-unverified"     "The agent's files cannot be verified";
     NotAcp              = 409 "not-acp"                "The agent does not speak ACP";
     UnsupportedPlatform = 409 "unsupported-platform"   "The agent does not exist for this machine";
     ProcessEnded        = 409 "process-ended"          "The process has ended";
@@ -123,6 +124,7 @@ problems! {
     StoreLocked         = 503 "store-locked"           "The stored sessions are in use by another program";
     ShuttingDown        = 503 "shutting-down"          "The daemon is shutting down";
     AgentTimeout        = 504 "agent-timeout"          "The agent did not answer in time";
+    RuntimeTimeout      = 504 "runtime-timeout"        "The runtime did not answer in time";
     DeviceTimeout       = 504 "device-timeout"         "The device did not answer in time";
     NoSpace             = 507 "no-space"               "There is no space left";
 }

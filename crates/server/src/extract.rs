@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 
 use crate::{ProblemResponse, Result, request_body};
 
-/// The largest JSON body, except for routes that use [`LongJson`].
+/// The largest JSON body, except for routes that use [`JsonUpTo`].
 const JSON_BYTES_MAX: usize = 1 << 20;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -67,10 +67,10 @@ where
     }
 }
 
-/// A JSON body of at most `N` bytes, for routes that need more than the usual limit.
-pub struct LongJson<T, const N: usize>(pub T);
+/// A JSON body of at most `N` bytes, for routes with another limit than the usual one.
+pub struct JsonUpTo<T, const N: usize>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync, const N: usize> FromRequest<S> for LongJson<T, N>
+impl<T: DeserializeOwned, S: Send + Sync, const N: usize> FromRequest<S> for JsonUpTo<T, N>
 where
     StallTimeout: FromRef<S>,
 {

@@ -60,6 +60,12 @@ pub fn is_loopback_host(headers: &HeaderMap) -> bool {
     is_loopback_name(strip_port(header_text(headers, header::HOST).unwrap_or_default()))
 }
 
+/// The port in `Host`; 80 if it has none.
+pub fn host_port(headers: &HeaderMap) -> u16 {
+    let host = header_text(headers, header::HOST).unwrap_or_default();
+    host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(80)
+}
+
 /// The name in `Host`, without the port.
 fn strip_port(host: &str) -> &str {
     match host.strip_prefix('[') {

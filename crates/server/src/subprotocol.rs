@@ -24,6 +24,12 @@ pub(crate) fn promote_token(headers: &mut HeaderMap) {
     }
 }
 
+/// The rest of the offered WebSocket sub-protocol that starts with `prefix`.
+pub fn offered_subprotocol<'a>(headers: &'a HeaderMap, prefix: &str) -> Option<&'a str> {
+    headers.get(header::UPGRADE)?;
+    offered(headers).find_map(|one| one.strip_prefix(prefix))
+}
+
 /// The sub-protocol to select, if the client offers it.
 pub(crate) fn select(headers: &HeaderMap) -> Option<HeaderValue> {
     offered(headers).any(|one| one == SELECTED).then(|| HeaderValue::from_static(SELECTED))

@@ -19,7 +19,7 @@ use axum::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha512};
+use sha2::{Digest, Sha256, Sha512};
 use tokio::task::JoinSet;
 
 use self::archives::wheel;
@@ -138,6 +138,11 @@ impl DownloadMirror {
         self.put_file(&format!("simple/{name}/"), link);
         self.put_file(&file, wheel(name, version, program));
     }
+}
+
+/// The SHA-256 of a file in hexadecimal, as vendors publish it.
+pub fn sha256(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Serves a file, or the rest of it from the start of the requested range, with the configured fault or delay.

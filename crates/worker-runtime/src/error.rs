@@ -84,6 +84,14 @@ pub enum Error {
     /// The file of sessions cannot be used.
     #[error("could not read or write the session store")]
     Storage(#[source] Arc<durable::Error>),
+    /// The private file with the secrets of a session cannot be used.
+    #[error("could not read or write the secrets of session `{session}`")]
+    Secrets {
+        /// The session.
+        session: SessionId,
+        /// The cause.
+        source: Arc<io::Error>,
+    },
     /// The thread that agents are heard on cannot be had.
     #[error("could not start the session thread")]
     Thread(#[source] Arc<io::Error>),

@@ -25,8 +25,11 @@ pub(crate) const WAIT: &str = "wait";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Kept {
-    /// How it was created, without the token.
+    /// How it was created, without the token and without [`SessionSecrets`](crate::session_secrets::SessionSecrets).
     pub(crate) create: CreateSessionRequest,
+    /// Whether the session has a file of secrets.
+    #[serde(default)]
+    pub(crate) has_secrets: bool,
     pub(crate) directory: PathBuf,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,

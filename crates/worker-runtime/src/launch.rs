@@ -20,7 +20,13 @@ use protocol::{
 };
 use tokio::task::spawn_blocking;
 
-use crate::{Config, Settings, error::chain, link::Link, metrics::Metrics};
+use crate::{
+    Config, Error, Settings, error::chain, link::Link, metrics::Metrics, session_secrets::SessionSecrets,
+};
+
+/// The longest line of an agent. A session parses, stores and publishes each line, so that one takes about eight times its size
+/// for a moment. An agent may repeat the largest message of a client, of 16 MiB; a longer line is a fault.
+const LINE_BYTES_MAX: usize = 24 << 20;
 
 /// All that is needed to start agents.
 pub(crate) struct Launcher {
@@ -44,6 +50,23 @@ impl Launcher {
     /// The directory of a session's own.
     pub(crate) fn private(&self, session: &SessionId) -> PathBuf {
         self.config.directory.join("private").join(session.as_str())
+    }
+
+    /// Writes the file with the secrets of a session.
+    pub(crate) async fn write_secrets(&self, id: &SessionId, secrets: SessionSecrets) -> Result<(), Error> {
+        let private = self.private(id);
+        let written = spawn_blocking(move || secrets.write(&private)).await;
+        let written = written.map_err(io::Error::other).flatten();
+        written.map_err(|source| Error::Secrets { session: id.clone(), source: Arc::new(source) })
+    }
+
+    /// Reads the file with the secrets of a session that has one.
+    pub(crate) async fn read_secrets(&self, id: &SessionId) -> Result<SessionSecrets, Error> {
+        let private = self.private(id);
+        let read = spawn_blocking(move || SessionSecrets::read(&private)).await;
+        let read = read.map_err(io::Error::other).flatten();
+        let secrets = read.and_then(|secrets| secrets.ok_or(io::ErrorKind::NotFound.into()));
+        secrets.map_err(|source| Error::Secrets { session: id.clone(), source: Arc::new(source) })
     }
 
     /// The agent of that name.
@@ -123,6 +146,7 @@ impl Launcher {
         })?;
         let mut spec =
             ProcessSpec::new(launch.program).args(launch.args).cwd(&start.directory).grace(self.config.grace);
+        spec.limits.line_bytes_max = LINE_BYTES_MAX;
         spec.env_remove = self.config.env_remove.clone();
         spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Ok(spec)

@@ -21,6 +21,7 @@ mod metrics;
 mod observe;
 mod page;
 mod probe;
+mod session_secrets;
 mod sessions;
 mod shared;
 mod shelf;

@@ -35,8 +35,9 @@ use crate::{
     metrics::{self, Metrics},
     page::{self, PageError},
     probe::probe,
+    session_secrets::SessionSecrets,
     shared::Shared,
-    shelf::{self, Entry, Shelf},
+    shelf::{Entry, Shelf},
     worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
 };
 
@@ -59,7 +60,7 @@ pub type Readers = durable::DurableReader;
 
 struct Inner {
     launcher: Arc<Launcher>,
-    /// Opened when it is first needed: most daemons start without sessions.
+    /// Opened by [`Sessions::open`], or when it is first needed.
     shelf: OnceCell<Shelf>,
     /// What waits in them.
     board: Arc<Board>,
@@ -78,11 +79,16 @@ impl Sessions {
         Self { inner: Arc::new(Inner { launcher, shelf, board, workers, stop }) }
     }
 
-    /// Goes on with what was interrupted when the daemon was last ended, if there are sessions at all.
+    /// Opens the file of sessions, which is created if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be used, or another daemon uses it.
+    pub async fn open(&self) -> Result<(), Error> {
+        self.shelf().await.map(drop)
+    }
+
+    /// Goes on with what was interrupted when the daemon was last ended.
     pub async fn recover(&self) {
-        if !self.are_there_any() {
-            return;
-        }
         let shelf = match self.shelf().await {
             Ok(shelf) => shelf,
             Err(error) => return error!(%error, "could not open the session store"),
@@ -90,12 +96,6 @@ impl Sessions {
         for entry in shelf.entries() {
             self.catch_up(&entry).await;
         }
-    }
-
-    /// Whether there are sessions, as far as that is known without opening anything.
-    fn are_there_any(&self) -> bool {
-        let file = self.inner.launcher.config.directory.join(shelf::FILE);
-        self.inner.shelf.initialized() || file.exists()
     }
 
     /// Creates a session, or finds it, and has its agent running.
@@ -191,10 +191,18 @@ impl Sessions {
         id: &SessionId,
         create: &CreateSessionRequest,
     ) -> Result<Arc<Shared>, Error> {
-        let kept = first(create.clone(), self.directory(create)?);
+        let mut create = create.clone();
+        let secrets = SessionSecrets::take(&mut create);
+        let directory = self.directory(&create)?;
+        let kept = first(create, !secrets.is_empty(), directory);
+        // Written before the record that refers to it, so that a crash in between leaves no session without its secrets.
+        if kept.has_secrets {
+            self.inner.launcher.write_secrets(id, secrets.clone()).await?;
+        }
         let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
         journal.append_with_records(Default::default(), vec![note(SESSION, "", &kept)]).await?;
-        Ok(Shared::new(id.clone(), journal, &kept, (&self.inner.launcher.installer, &self.inner.board)))
+        let services = (&self.inner.launcher.installer, &self.inner.board);
+        Ok(Shared::new(id.clone(), journal, &kept, secrets, services))
     }
 
     fn directory(&self, create: &CreateSessionRequest) -> Result<PathBuf, Error> {
@@ -310,10 +318,8 @@ impl Sessions {
 
     /// What waits in all sessions, once it shows everything that anybody has read of.
     async fn board(&self) -> Result<&Arc<Board>, Error> {
-        if self.are_there_any() {
-            for entry in self.shelf().await?.entries() {
-                self.catch_up(&entry).await;
-            }
+        for entry in self.shelf().await?.entries() {
+            self.catch_up(&entry).await;
         }
         Ok(&self.inner.board)
     }

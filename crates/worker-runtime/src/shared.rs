@@ -11,7 +11,7 @@ use protocol::{
 };
 use secrecy::SecretString;
 
-use crate::{board::Board, kept::Kept};
+use crate::{board::Board, kept::Kept, session_secrets::SessionSecrets};
 
 /// What everybody may see of a session.
 pub(crate) struct Shared {
@@ -19,6 +19,8 @@ pub(crate) struct Shared {
     pub(crate) journal: DurableJournal,
     /// The agent's key to its model; never written down.
     pub(crate) token: Mutex<Option<SecretString>>,
+    /// The other secrets, which are not in the journal.
+    pub(crate) secrets: SessionSecrets,
     /// The session as it is now.
     pub(crate) view: RwLock<Session>,
     /// Where its waits are shown.
@@ -31,13 +33,14 @@ impl Shared {
         id: SessionId,
         journal: DurableJournal,
         kept: &Kept,
+        secrets: SessionSecrets,
         (installer, board): (&Installer, &Arc<Board>),
     ) -> Arc<Self> {
         let newest = journal.bounds().newest.get();
         let agent = installer.catalog().get(&kept.create.agent).cloned();
         let session = describe(&id, kept, agent.as_ref(), Doing::default(), 0, newest);
         let (view, board) = (RwLock::new(session), Arc::clone(board));
-        Arc::new(Self { id, journal, token: Mutex::default(), view, board })
+        Arc::new(Self { id, journal, token: Mutex::default(), secrets, view, board })
     }
 }
 

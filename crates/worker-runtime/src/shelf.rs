@@ -2,13 +2,13 @@
 
 use std::{
     collections::HashMap,
-    fs,
     sync::{Arc, atomic::AtomicBool},
 };
 
+use files::private_file;
 use journal::{
     Retention,
-    durable::{self, JournalStore},
+    durable::{self, DurableJournal, JournalStore},
 };
 use parking_lot::{Mutex, RwLock};
 use protocol::{SessionId, sessions::CreateSessionRequest};
@@ -21,8 +21,10 @@ use tracing::error;
 use crate::{
     Error,
     board::Board,
-    kept::{Kept, SESSION},
+    error::chain,
+    kept::{Kept, SESSION, note},
     launch::Launcher,
+    session_secrets::SessionSecrets,
     shared::Shared,
     thread::Thread,
     worker::Msg,
@@ -41,7 +43,7 @@ pub(crate) struct Shelf {
 /// One of them.
 pub(crate) struct Entry {
     pub(crate) id: SessionId,
-    /// How it was created, without the token.
+    /// How it was created, with its secrets but without the token.
     pub(crate) create: CreateSessionRequest,
     /// Filled once it is written down that there is such a session.
     pub(crate) shared: OnceCell<Arc<Shared>>,
@@ -59,8 +61,8 @@ impl Shelf {
         let directory = launcher.config.directory.clone();
         let metrics = launcher.metrics.journal.clone();
         let opened = tokio::task::spawn_blocking(move || {
-            // A file that cannot be made is told of by the store, with its name.
-            let _ = fs::create_dir_all(&directory);
+            // The store reports a file that cannot be created, with its name.
+            let _ = private_file::make_directory_private(&directory);
             JournalStore::open_with(directory.join(FILE), durable::SyncMode::Normal, metrics)
         });
         let store = opened.await.map_err(|_| durable::Error::Died)??;
@@ -68,7 +70,7 @@ impl Shelf {
         let mut sessions = HashMap::new();
         for noted in store.records(SESSION).await? {
             let Ok(id) = noted.journal.parse::<SessionId>() else { continue };
-            let kept: Kept = match serde_json::from_slice(&noted.value) {
+            let mut kept: Kept = match serde_json::from_slice(&noted.value) {
                 Ok(kept) => kept,
                 Err(error) => {
                     error!(session = %id, %error, "could not read the stored state of a session; skipping it");
@@ -76,9 +78,19 @@ impl Shelf {
                 }
             };
             let journal = store.journal(id.as_str(), Retention::UNLIMITED).await?;
-            let shared = Shared::new(id.clone(), journal, &kept, (&launcher.installer, board));
+            let secrets = match secrets(launcher, &id, &mut kept, &journal).await {
+                Ok(secrets) => secrets,
+                Err(error @ Error::Secrets { .. }) => {
+                    let error = chain(&error);
+                    error!(session = %id, error, "could not restore the secrets of a session; skipping it");
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let create = secrets.complete(kept.create.clone());
+            let shared = Shared::new(id.clone(), journal, &kept, secrets, (&launcher.installer, board));
             let (shared, unfinished) = (OnceCell::new_with(Some(shared)), kept.unfinished.into());
-            let new = Entry::new(id.clone(), kept.create, thread.handle());
+            let new = Entry::new(id.clone(), create, thread.handle());
             sessions.insert(id, Arc::new(Entry { shared, unfinished, ..new }));
         }
         Ok(Self { store, thread, sessions: RwLock::new(sessions) })
@@ -98,6 +110,27 @@ impl Shelf {
             sessions.remove(&entry.id);
         }
     }
+}
+
+/// The secrets of a stored session.
+///
+/// Earlier versions wrote them to the journal; those are moved to the private file.
+async fn secrets(
+    launcher: &Launcher,
+    id: &SessionId,
+    kept: &mut Kept,
+    journal: &DurableJournal,
+) -> Result<SessionSecrets, Error> {
+    if kept.has_secrets {
+        return launcher.read_secrets(id).await;
+    }
+    let secrets = SessionSecrets::take(&mut kept.create);
+    if !secrets.is_empty() {
+        kept.has_secrets = true;
+        launcher.write_secrets(id, secrets.clone()).await?;
+        journal.append_with_records(Default::default(), vec![note(SESSION, "", &*kept)]).await?;
+    }
+    Ok(secrets)
 }
 
 impl Entry {

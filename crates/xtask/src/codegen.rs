@@ -9,29 +9,22 @@ use crate::{
     sessions, sh, typescript,
 };
 
-/// Committed files and the argument of `tombolo reference` that prints each.
-const GENERATED: &[(&str, &str)] = &[
-    ("docs/openapi.json", "openapi"),
-    ("docs/openapi-hub.json", "openapi-hub"),
-    ("docs/relay.schema.json", "relay"),
-    ("docs/cli.md", "cli"),
-];
+/// Committed files and the argument of `api-documents` that prints each.
+const API_DOCUMENTS: &[(&str, &str)] =
+    &[("docs/openapi.json", "daemon"), ("docs/openapi-hub.json", "hub"), ("docs/relay.schema.json", "relay")];
 
 /// The document whose two tables are written from test results.
 const AGENTS: &str = "docs/agents.md";
 
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
-    let program = sh::build()?;
-    let reference = |what: &str| {
-        let output = sh::command(&program).args(["reference", what]).output()?;
-        if !output.status.success() {
-            bail!("`tombolo reference {what}` failed: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        Ok(output.stdout)
-    };
-    for (file, what) in GENERATED {
-        put(&sh::root().join(file), &reference(what)?, check)?;
+    let api_documents = sh::build_program("api-documents")?;
+    for (file, document) in API_DOCUMENTS {
+        put(&sh::root().join(file), &sh::output(sh::command(&api_documents).arg(document))?, check)?;
     }
+    // `tombolo` embeds one of these documents, so it is built after them.
+    let tombolo = sh::build()?;
+    let reference = |document: &str| sh::output(sh::command(&tombolo).args(["reference", document]));
+    put(&sh::root().join("docs/cli.md"), &reference("cli")?, check)?;
     let read = |file: &str| {
         let path = sh::root().join(file);
         std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))

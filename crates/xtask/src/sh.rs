@@ -42,13 +42,27 @@ pub(crate) fn is_there(program: &str, args: &[&str]) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Builds the product and returns the path of its binary.
-///
-/// It is built with the features of the whole workspace, as the tests are: `--package cli` alone would select other features
-/// and compile every dependency a second time.
+/// Runs a command and returns its standard output, or an error with its standard error if it fails.
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
+    let output = command.output().with_context(|| format!("could not run {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(output.stdout)
+}
+
+/// Builds the product for development and returns the path of its binary.
 pub(crate) fn build() -> anyhow::Result<PathBuf> {
-    run("cargo build --quiet --workspace --bin tombolo")?;
-    Ok(target_dir()?.join("debug/tombolo"))
+    build_program("tombolo")
+}
+
+/// Builds a program of the workspace for development and returns its path.
+///
+/// It is built with the features of the whole workspace, as the tests are: `--package` alone would select other features
+/// and compile every dependency a second time.
+pub(crate) fn build_program(name: &str) -> anyhow::Result<PathBuf> {
+    run(&format!("cargo build --quiet --workspace --bin {name}"))?;
+    Ok(target_dir()?.join("debug").join(name))
 }
 
 /// The target directory of cargo.

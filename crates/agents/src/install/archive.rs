@@ -1,4 +1,4 @@
-//! Getting hold of an archive: out of the cache, or over the network and into the cache.
+//! Getting hold of an archive: out of the cache, or over the network.
 
 use std::path::PathBuf;
 
@@ -6,30 +6,58 @@ use protocol::agents::InstallPhase;
 use serde_json::Value;
 
 use super::{
-    Fault,
+    Cache, Fault, MissingChecksum, UnverifiedPolicy,
     digest::Checksum,
-    download::{self, Fetched, blocking},
-    http::Http,
+    download::{self, blocking},
+    http::{Http, host},
     npm::{self, NpmConfig},
     offer::Offer,
-    work::Work,
+    origin::OriginKey,
+    work::{Task, Work},
 };
 use crate::{
     Archive, Source, Version, Want,
     table::{Latest, LatestForm, Published},
 };
 
-/// An archive that is what it should be.
+/// An archive on the disk. It has its checksum, if there is one.
 #[derive(Debug)]
-pub(super) struct Verified {
+pub(super) struct LocalArchive {
     pub(super) path: PathBuf,
     pub(super) archive: Archive,
     pub(super) program: String,
     pub(super) sha256: String,
-    /// Whether it was compared with a checksum that somebody published.
+    /// Whether it was compared with a checksum that is pinned or published.
     pub(super) verified: bool,
-    /// Whether it is of no use once it is unpacked.
-    pub(super) temporary: bool,
+    location: ArchiveLocation,
+}
+
+/// Where an archive is.
+#[derive(Debug)]
+enum ArchiveLocation {
+    Cache,
+    /// Where downloads go that are not whole. The key is the one to cache it under.
+    Download(OriginKey),
+}
+
+impl LocalArchive {
+    /// Moves a download into the cache after it was unpacked. An archive that cannot be unpacked is not worth keeping,
+    /// and one that was not verified must not be installed again later, when a checksum may be known.
+    pub(super) fn keep(&self, cache: Option<&Cache>) {
+        let ArchiveLocation::Download(key) = &self.location else { return };
+        if let Some(cache) = cache.filter(|_| self.verified) {
+            // A cache that cannot be written is no reason not to install.
+            let _ = cache.put(key, &self.path, &self.sha256);
+        }
+        self.discard();
+    }
+
+    /// Deletes a download that is of no use any more.
+    pub(super) fn discard(&self) {
+        if matches!(self.location, ArchiveLocation::Download(_)) {
+            let _ = std::fs::remove_file(&self.path); // `keep` may have moved it
+        }
+    }
 }
 
 /// Which version is meant.
@@ -62,142 +90,168 @@ async fn newest(http: &Http, offer: &Offer<'_>, latest: &Latest) -> Result<Versi
     }
 }
 
-/// The archive of one version; nothing if this source has none.
+/// The archive of one version.
 pub(super) async fn get(
     work: &Work<'_>,
     offer: &Offer<'_>,
     version: &Version,
-    want: &Want,
-) -> Result<Verified, Fault> {
-    let plan = Plan::of(offer, version, want)?;
-    if let Some(cache) = work.cache.clone() {
-        let name = plan.name.clone();
-        work.teller.phase(InstallPhase::Verifying);
-        let kept = blocking("read the download cache", move || Ok(cache.get(&name))).await?;
-        if let Some(kept) = kept {
-            return Ok(plan.verified(kept.path, kept.sha256, kept.verified, false));
-        }
-        work.teller.phase(InstallPhase::Resolving);
+    task: &Task,
+) -> Result<LocalArchive, Fault> {
+    let plan = ArchivePlan::new(work, offer, version, &task.want)?;
+    // A reinstallation is for users who do not trust what is there, so it downloads.
+    if !task.again
+        && let Some(cached) = plan.cached(work).await?
+    {
+        return Ok(cached);
     }
-    let (fetched, verified) = plan.fetch(work, offer, version).await?;
-    let Some(cache) = work.cache.clone() else {
-        return Ok(plan.verified(fetched.path, fetched.sha256, verified, true));
-    };
-    let (name, path, sha256) = (plan.name.clone(), fetched.path.clone(), fetched.sha256.clone());
-    let kept = blocking("cache the download", move || cache.put(&name, &path, &sha256, verified)).await;
-    match kept {
-        Ok(path) => Ok(plan.verified(path, fetched.sha256, verified, false)),
-        // A cache that cannot be written is no reason not to install.
-        Err(_) if fetched.path.exists() => Ok(plan.verified(fetched.path, fetched.sha256, verified, true)),
-        Err(fault) => Err(fault),
-    }
+    plan.download(work, offer, version, task.unverified).await
 }
 
 /// What to fetch, and what to make of it.
-struct Plan<'a> {
-    /// Its name in the cache.
-    name: String,
+struct ArchivePlan<'a> {
+    key: OriginKey,
+    /// The checksum that the catalog pins.
+    pinned: Option<Checksum>,
     archive: Archive,
     program: String,
-    from: From<'a>,
+    from: ArchiveSource<'a>,
 }
 
-enum From<'a> {
-    Url { url: String, known: Option<&'a str>, published: Option<&'a Published> },
+enum ArchiveSource<'a> {
+    Url { url: String, published: Option<&'a Published> },
     Npm { package: String, release: String },
 }
 
-impl<'a> Plan<'a> {
-    fn of(offer: &Offer<'a>, version: &Version, want: &Want) -> Result<Self, Fault> {
+impl<'a> ArchivePlan<'a> {
+    fn new(work: &Work<'_>, offer: &Offer<'a>, version: &Version, want: &Want) -> Result<Self, Fault> {
         let fill = |text: &str| offer.fill(text, version.as_str());
-        match offer.source {
-            Source::Download { url, latest_url, checksum, sha256, archive, program, .. } => {
-                let named = fill(url)?;
-                let url = match latest_url {
-                    Some(url) if *want == Want::Latest => fill(url)?,
-                    _ => named.clone(),
-                };
-                Ok(Self {
-                    archive: archive.of(&url),
-                    program: fill(program)?,
-                    name: format!("{named} {version}"),
-                    from: From::Url {
-                        url,
-                        known: sha256.get(&offer.platform).map(String::as_str),
-                        published: checksum.as_ref(),
-                    },
-                })
+        let (archive, program, from) = match offer.source {
+            Source::Download { checksum, archive, program, .. } => {
+                let url = offer.url(version, want)?;
+                let from = ArchiveSource::Url { url: offer.place(&url)?, published: checksum.as_ref() };
+                (archive.of(&url), fill(program)?, from)
             }
             Source::NpmTarball { package, release, program, .. } => {
-                let (package, release) = (fill(package)?, fill(release)?);
-                Ok(Self {
-                    archive: Archive::TarGz,
-                    program: fill(program)?,
-                    name: format!("npm {package}@{release}"),
-                    from: From::Npm { package, release },
-                })
+                let from = ArchiveSource::Npm { package: fill(package)?, release: fill(release)? };
+                (Archive::TarGz, fill(program)?, from)
             }
             Source::NpmInstall { .. } | Source::Pypi { .. } => {
-                Err(Fault::Answer("the source is not an archive".into()))
+                return Err(Fault::Answer("the source is not an archive".into()));
             }
-        }
+        };
+        let environment = &work.inner.config.environment;
+        let key = OriginKey::of_offer(offer, work.row, version, want, &work.npm, environment)?;
+        Ok(Self { key, pinned: offer.pinned(work.row, version)?, archive, program, from })
     }
 
-    fn verified(&self, path: PathBuf, sha256: String, verified: bool, temporary: bool) -> Verified {
-        Verified { path, archive: self.archive, program: self.program.clone(), sha256, verified, temporary }
+    /// The archive out of the cache, which only holds what was verified.
+    async fn cached(&self, work: &Work<'_>) -> Result<Option<LocalArchive>, Fault> {
+        let Some(cache) = work.cache.clone() else { return Ok(None) };
+        let (key, pinned) = (self.key.clone(), self.pinned.clone());
+        work.teller.phase(InstallPhase::Verifying);
+        let cached =
+            blocking("read the download cache", move || Ok(cache.get(&key, pinned.as_ref()))).await?;
+        work.teller.phase(InstallPhase::Resolving);
+        Ok(cached.map(|cached| self.local(cached.path, cached.sha256, true, ArchiveLocation::Cache)))
     }
 
-    async fn fetch(
+    async fn download(
         &self,
         work: &Work<'_>,
         offer: &Offer<'_>,
         version: &Version,
-    ) -> Result<(Fetched, bool), Fault> {
+        unverified: UnverifiedPolicy,
+    ) -> Result<LocalArchive, Fault> {
         let http = work.http().await?;
-        let (places, checksum) = match &self.from {
-            From::Url { url, known, published } => {
-                let checksum = match (known, published) {
-                    (Some(known), _) => Some(Checksum::sha256(known)?),
-                    (None, Some(published)) => find(&http, offer, published, version).await?,
-                    (None, None) => None,
+        let (urls, checksum) = match &self.from {
+            ArchiveSource::Url { url, published } => {
+                let checksum = match (&self.pinned, published) {
+                    (Some(pinned), _) => Ok(pinned.clone()),
+                    (None, Some(published)) => {
+                        let found = published_checksum(&http, offer, published, version, url).await;
+                        match (found, unverified) {
+                            // The server of the checksums may be out of reach where the file is not.
+                            (Err(_), UnverifiedPolicy::Allow) => Err(MissingChecksum::NotPublished),
+                            (found, _) => found?,
+                        }
+                    }
+                    (None, None) => Err(MissingChecksum::NotPublished),
                 };
-                (vec![offer.place(url)?], checksum)
+                (vec![url.clone()], checksum)
             }
-            From::Npm { package, release } => {
+            ArchiveSource::Npm { package, release } => {
                 let tarball = npm::tarball(&http, &work.npm, package, release).await?;
-                (tarball.urls, tarball.checksum)
+                let missing = || MissingChecksum::Npm { package: package.clone() };
+                (tarball.urls, self.pinned.clone().or(tarball.checksum).ok_or_else(missing))
             }
         };
+        // Refused before the download: it may be some hundred megabytes.
+        let checksum = unverified.check(checksum)?;
         let _permit = work.downloads.acquire().await;
         let mut last = Fault::NoLatest;
-        for url in &places {
+        for url in &urls {
             let authorization = match self.from {
-                From::Npm { .. } => work.npm.authorization(url),
-                From::Url { .. } => None,
+                ArchiveSource::Npm { .. } => work.npm.authorization(url),
+                ArchiveSource::Url { .. } => None,
             };
             let request = download::Request { url, authorization, checksum: checksum.as_ref() };
             match download::fetch(&http, &request, &work.parts(), work.teller).await {
-                Ok(fetched) => return Ok((fetched, checksum.is_some())),
+                Ok(fetched) => {
+                    let location = ArchiveLocation::Download(self.key.clone());
+                    return Ok(self.local(fetched.path, fetched.sha256, checksum.is_some(), location));
+                }
                 Err(fault @ (Fault::NoSpace | Fault::Checksum { .. })) => return Err(fault),
                 Err(fault) => last = fault,
             }
         }
         Err(last)
     }
+
+    fn local(
+        &self,
+        path: PathBuf,
+        sha256: String,
+        verified: bool,
+        location: ArchiveLocation,
+    ) -> LocalArchive {
+        LocalArchive {
+            path,
+            archive: self.archive,
+            program: self.program.clone(),
+            sha256,
+            verified,
+            location,
+        }
+    }
 }
 
-/// A checksum that is published; nothing if it is not.
-async fn find(
+/// The checksum that the vendor publishes for the file at `file`.
+async fn published_checksum(
     http: &Http,
     offer: &Offer<'_>,
     published: &Published,
     version: &Version,
-) -> Result<Option<Checksum>, Fault> {
-    let url = offer.place(&offer.fill(&published.url, version.as_str())?)?;
-    let Some(answer) = http.text(&url, |request| request).await? else { return Ok(None) };
+    file: &str,
+) -> Result<Result<Checksum, MissingChecksum>, Fault> {
+    let url = offer.fill(published.url(), version.as_str())?;
+    // A mirror for some URLs only may have the file and not its checksum.
+    let Ok(place) = offer.place(&url) else {
+        return Ok(Err(MissingChecksum::NoDocument { host: host(file) }));
+    };
+    let Some(answer) = http.text(&place, |request| request).await? else {
+        return Ok(Err(MissingChecksum::NoDocument { host: host(&place) }));
+    };
     let document: Value = serde_json::from_str(&answer).map_err(|error| Fault::Answer(error.to_string()))?;
-    let pointer = offer.fill(&published.pointer, version.as_str())?;
-    document.pointer(&pointer).and_then(Value::as_str).map(Checksum::sha256).transpose()
+    let entry = match published {
+        Published::Document { pointer, .. } => document.pointer(&offer.fill(pointer, version.as_str())?),
+        Published::Github { .. } => {
+            let name = file.rsplit('/').next();
+            let assets = document["assets"].as_array().into_iter().flatten();
+            assets.into_iter().find(|asset| asset["name"].as_str() == name).map(|asset| &asset["digest"])
+        }
+    };
+    let checksum = entry.and_then(Value::as_str).and_then(|text| Checksum::sha256(text).ok());
+    Ok(checksum.ok_or_else(|| MissingChecksum::NoUsableEntry { host: host(&place) }))
 }
 
 /// How npm is asked where it is configured to be.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
 use super::{
-    Ask, BundleError, Error, Fault, Installer, Store,
+    Ask, BundleError, Error, Fault, Installer, MissingChecksum, Store, UnverifiedPolicy,
     digest::{Checksum, Hasher},
     lock::Lock,
     manifest::Manifest,
@@ -45,10 +45,15 @@ struct Description {
 
 impl Installer {
     /// Writes everything that these agents need into one file, after installing what is missing.
-    pub async fn bundle(&self, agents: &[Arc<Definition>], out: &Path) -> Result<Vec<Manifest>, BundleError> {
+    pub async fn bundle(
+        &self,
+        agents: &[Arc<Definition>],
+        unverified: UnverifiedPolicy,
+        out: &Path,
+    ) -> Result<Vec<Manifest>, BundleError> {
         let mut stored = BTreeMap::new();
         for agent in agents {
-            let ask = Ask { apart: true, ..Ask::default() };
+            let ask = Ask { apart: true, unverified, ..Ask::default() };
             self.install(agent, &ask).await?.finish().await?;
             let components = agent.components().into_iter().filter(|name| !self.inner.is_given(name));
             for name in components {
@@ -69,12 +74,17 @@ impl Installer {
         &self,
         path: &Path,
         agents: &[Arc<Definition>],
+        unverified: UnverifiedPolicy,
     ) -> Result<Vec<Manifest>, BundleError> {
         let platform = self.inner.platform.clone().map_err(|error| Arc::new(Error::from(error)))?;
         let wanted =
             (!agents.is_empty()).then(|| agents.iter().flat_map(|agent| agent.components()).collect());
-        let (store, path, runtime) = (self.inner.store.clone(), path.to_path_buf(), Handle::current());
-        let read = move || read(&store, platform, &path, wanted.as_ref(), &runtime);
+        let store = self.inner.store.clone();
+        let (path, runtime) = (path.to_path_buf(), Handle::current());
+        let read = move || {
+            let accepted = Accepted { platform, wanted, unverified };
+            read(&store, &path, &accepted, &runtime)
+        };
         Ok(off_thread(read).await?)
     }
 }
@@ -121,14 +131,34 @@ fn member(
     bundle.append_data(&mut header, name, content)
 }
 
-/// Installs what a bundle holds, or of that only `wanted`; what was installed. Blocks, in a thread of `runtime`.
-fn read(
-    store: &Store,
+/// Which components of a bundle are installed.
+struct Accepted {
     platform: Platform,
-    path: &Path,
-    wanted: Option<&BTreeSet<ComponentName>>,
-    runtime: &Handle,
-) -> Result<Vec<Manifest>, Fault> {
+    /// All, if none.
+    wanted: Option<BTreeSet<ComponentName>>,
+    unverified: UnverifiedPolicy,
+}
+
+impl Accepted {
+    /// Whether to install a component.
+    ///
+    /// # Errors
+    /// If it is wanted, but may not or cannot be installed here.
+    fn takes(&self, manifest: &Manifest) -> Result<bool, Fault> {
+        if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&manifest.component)) {
+            return Ok(false);
+        }
+        if manifest.platform != self.platform {
+            return Err(Fault::Platform(self.platform));
+        }
+        let unverified = || MissingChecksum::Bundled(manifest.component.clone());
+        self.unverified.check(manifest.verified.then_some(()).ok_or_else(unverified))?;
+        Ok(true)
+    }
+}
+
+/// Installs what is accepted of a bundle; what was installed. Blocks, in a thread of `runtime`.
+fn read(store: &Store, path: &Path, accepted: &Accepted, runtime: &Handle) -> Result<Vec<Manifest>, Fault> {
     let damaged = |error: io::Error| Fault::Unpack(format!("the bundle is damaged: {error}"));
     let file = File::open(path).map_err(Fault::local("open the bundle"))?;
     let mut bundle = tar::Archive::new(zstd::Decoder::new(BufReader::new(file)).map_err(damaged)?);
@@ -140,11 +170,8 @@ fn read(
         let description: Description =
             serde_json::from_slice(&text).map_err(|error| Fault::Unpack(format!("not a bundle: {error}")))?;
         let Some(tar) = members.next() else { return Err(damaged(io::ErrorKind::UnexpectedEof.into())) };
-        if wanted.is_some_and(|wanted| !wanted.contains(&description.manifest.component)) {
+        if !accepted.takes(&description.manifest)? {
             continue;
-        }
-        if description.manifest.platform != platform {
-            return Err(Fault::Platform(platform));
         }
         take(store, &description, tar.map_err(damaged)?, runtime)?;
         installed.push(description.manifest);

@@ -43,6 +43,12 @@ impl Checksum {
         Ok(Self { algorithm: Algorithm::Sha256, bytes })
     }
 
+    /// What the catalog pins for an npm package: `dist.integrity` of the registry.
+    pub(crate) fn pinned_npm(integrity: &str) -> Result<Self, Fault> {
+        Self::npm(Some(integrity), None)
+            .ok_or_else(|| Fault::Answer(format!("the catalog pins `{integrity}`, which is not a checksum")))
+    }
+
     /// What npm publishes: the strongest of `dist.integrity`, or else `dist.shasum`.
     pub(crate) fn npm(integrity: Option<&str>, shasum: Option<&str>) -> Option<Self> {
         let entries = integrity.unwrap_or_default().split_whitespace().filter_map(|entry| {
@@ -130,11 +136,12 @@ impl Hasher {
     }
 }
 
-/// The SHA-256 of a file, in hexadecimal.
-pub(crate) fn of_file(path: &Path) -> std::io::Result<String> {
-    let mut hasher = Hasher::new(None);
-    hasher.read(std::fs::File::open(path)?)?;
-    Ok(hex(&hasher.sha256.finalize()))
+/// The SHA-256 of a file, in hexadecimal, if the file also has the checksum `expected`.
+pub(crate) fn of_file(path: &Path, expected: Option<&Checksum>) -> Result<String, Fault> {
+    let mut hasher = Hasher::new(expected);
+    let file = std::fs::File::open(path).map_err(Fault::local("open the file"))?;
+    hasher.read(file).map_err(Fault::local("read the file"))?;
+    hasher.finish(expected)
 }
 
 /// The SHA-256 of a text, in hexadecimal: a name for whatever the text names.

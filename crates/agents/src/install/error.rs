@@ -34,6 +34,18 @@ pub enum Error {
         /// What was tried, and why each failed.
         attempts: Vec<Attempt>,
     },
+    /// No source had a checksum to verify it with, and unverified files are not allowed.
+    #[error(
+        "could not verify `{component}`, so it was not installed: {}; to install it without verification, pass \
+         --allow-unverified to `tombolo agents install`, or set `allowUnverified` in the install request",
+        told(attempts)
+    )]
+    Unverified {
+        /// What was to be installed.
+        component: ComponentName,
+        /// What was tried, and why each failed.
+        attempts: Vec<Attempt>,
+    },
     /// There is no room for it.
     #[error("not enough disk space to install `{0}`; free some space and try again")]
     NoSpace(ComponentName),
@@ -55,12 +67,36 @@ impl Error {
         move |source| Self::Store { doing, source: Arc::new(source) }
     }
 
+    /// The failure of every source.
+    ///
+    /// A wrong checksum may be an attack. Such a failure is never reported as [`Error::Unverified`], whose message
+    /// suggests to go on without verification.
+    pub(crate) fn of_attempts(component: ComponentName, attempts: Vec<Attempt>) -> Self {
+        let any = |is: fn(&Fault) -> bool| attempts.iter().any(|attempt| is(&attempt.fault));
+        if any(|fault| matches!(fault, Fault::Unverified(_)))
+            && !any(|fault| matches!(fault, Fault::Checksum { .. }))
+        {
+            Self::Unverified { component, attempts }
+        } else {
+            Self::Failed { component, attempts }
+        }
+    }
+
     /// Everything that was tried.
     pub fn attempts(&self) -> &[Attempt] {
         match self {
-            Error::Failed { attempts, .. } => attempts,
+            Error::Failed { attempts, .. } | Error::Unverified { attempts, .. } => attempts,
             _ => &[],
         }
+    }
+
+    /// Whether it, or something that it needs, was refused because it cannot be verified.
+    pub fn is_unverified(&self) -> bool {
+        let is_unverified = |attempt: &Attempt| match &*attempt.fault {
+            Fault::Needs(error) => error.is_unverified(),
+            _ => false,
+        };
+        matches!(self, Error::Unverified { .. }) || self.attempts().iter().any(is_unverified)
     }
 }
 
@@ -119,6 +155,12 @@ pub enum Fault {
         /// The limit.
         most: u64,
     },
+    /// Nothing came.
+    #[error("the download is empty")]
+    Empty,
+    /// There is no checksum to verify it with, and unverified files are not allowed.
+    #[error("it cannot be verified: {0}")]
+    Unverified(MissingChecksum),
     /// It is not what was published.
     #[error("checksum mismatch: expected {expected}, got {found}")]
     Checksum {
@@ -153,6 +195,9 @@ pub enum Fault {
     /// The program is not in it.
     #[error("the archive does not contain the program `{0}`")]
     NoProgram(String),
+    /// The program in it has no content.
+    #[error("the program `{0}` in the archive is an empty file")]
+    EmptyProgram(String),
     /// Another program failed.
     #[error("`{program}` failed{}: {said}", code.map(|code| format!(" with code {code}")).unwrap_or_default())]
     Tool {
@@ -199,6 +244,35 @@ impl Fault {
             _ => false,
         }
     }
+}
+
+/// Why there is no checksum to verify something with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MissingChecksum {
+    /// The catalog neither pins a checksum nor knows where one is published.
+    #[error("its vendor publishes no checksum")]
+    NotPublished,
+    /// The vendor's document of checksums is not there.
+    #[error("{host} has no checksums for this version")]
+    NoDocument {
+        /// The server.
+        host: String,
+    },
+    /// The vendor's document has no checksum for this platform, or one that is not a SHA-256.
+    #[error("{host} publishes no SHA-256 for this platform")]
+    NoUsableEntry {
+        /// The server.
+        host: String,
+    },
+    /// The npm registry has neither `integrity` nor `shasum` in a form that is known.
+    #[error("the npm registry publishes no usable checksum for {package}")]
+    Npm {
+        /// The package.
+        package: String,
+    },
+    /// It was installed without verification where the bundle was made.
+    #[error("the bundle says that `{0}` was never verified; pass --allow-unverified to install it anyway")]
+    Bundled(ComponentName),
 }
 
 /// Why a bundle could not be written or installed.

@@ -27,7 +27,7 @@ pub struct Manifest {
     pub source: String,
     /// The SHA-256 of the archive that it came in, if it came in one.
     pub sha256: Option<String>,
-    /// Whether that was compared with a checksum that somebody published.
+    /// Whether everything in it was compared with checksums that are published or pinned.
     pub verified: bool,
     /// When it was installed.
     pub installed_at: Timestamp,

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{
     Fault,
+    digest::Checksum,
     http::{Mirror, host},
 };
-use crate::{Component, Platform, Source, Version};
+use crate::{Component, Platform, Source, Version, Want};
 
 /// One place that a component can be had from.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +88,35 @@ impl Offer<'_> {
             Some(mirror) => mirror
                 .place(url)
                 .ok_or_else(|| Fault::Answer(format!("the mirror does not serve {}", host(url)))),
+        }
+    }
+
+    /// The address of the file of `version`, as the vendor has it.
+    pub(crate) fn url(&self, version: &Version, want: &Want) -> Result<String, Fault> {
+        let Source::Download { url, latest_url, .. } = self.source else {
+            return Err(Fault::Answer("the source is not a file".into()));
+        };
+        let newest = latest_url.as_ref().filter(|_| *want == Want::Latest);
+        self.fill(newest.unwrap_or(url), version.as_str())
+    }
+
+    /// The checksum that the catalog pins for `version`. `row` is the component of this offer.
+    pub(crate) fn pinned(&self, row: &Component, version: &Version) -> Result<Option<Checksum>, Fault> {
+        match self.source {
+            Source::Download { url, sha256, .. } => {
+                // The pin belongs to a file. An entry of the ACP registry has the same URL for every version.
+                if self.fill(url, version.as_str())? != self.fill(url, row.version.as_str())? {
+                    return Ok(None);
+                }
+                sha256.get(&self.platform).map(|pin| Checksum::sha256(pin)).transpose()
+            }
+            Source::NpmTarball { integrity: Some(integrity), .. } if *version == row.version => {
+                integrity.of(self.platform).map(Checksum::pinned_npm).transpose()
+            }
+            Source::NpmInstall { integrity: Some(integrity), .. } if *version == row.version => {
+                Checksum::pinned_npm(integrity).map(Some)
+            }
+            Source::NpmTarball { .. } | Source::NpmInstall { .. } | Source::Pypi { .. } => Ok(None),
         }
     }
 

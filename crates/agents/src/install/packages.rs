@@ -10,7 +10,10 @@ use protocol::agents::InstallPhase;
 use serde_json::Value;
 
 use super::{
-    Fault, pip,
+    Fault, UnverifiedPolicy,
+    digest::Checksum,
+    npm::Lockfile,
+    pip,
     prune::prune,
     tool,
     work::{Work, off_thread},
@@ -26,10 +29,23 @@ pub(super) struct Npm<'a> {
     pub(super) version: &'a Version,
     pub(super) program: Option<&'a str>,
     pub(super) omit_optional: bool,
+    /// The checksum that the catalog pins for the package itself.
+    pub(super) pinned: Option<Checksum>,
+    /// Whether to ask the registry again for what is cached.
+    pub(super) again: bool,
+    pub(super) unverified: UnverifiedPolicy,
 }
 
-/// Installs an npm package into `stage`; its program, below that.
-pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Result<String, Fault> {
+/// An npm package that is installed.
+pub(super) struct NpmInstalled {
+    /// Its program, below the directory that it was installed into.
+    pub(super) program: String,
+    /// Whether npm compared it and all its dependencies with published checksums.
+    pub(super) verified: bool,
+}
+
+/// Installs an npm package into `stage`. Nothing of it runs: a package that is refused has done no harm.
+pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Result<NpmInstalled, Fault> {
     let node = work.need("node").await?;
     let npm = work.need("npm").await?;
     work.teller.phase(InstallPhase::Installing);
@@ -49,18 +65,26 @@ pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Resul
         spec = spec.arg("--omit=optional");
     }
     if let Some(cache) = &work.inner.config.cache {
-        // With a cache of ours, what was installed once is installed again without a network.
-        spec = spec.arg("--prefer-offline").arg("--cache").arg(cache.join("npm"));
+        // With a cache of ours, what was installed once is installed again without a network. npm's cache has the URL of
+        // the registry in its keys, so it does not mix registries.
+        let prefer = if asked.again { "--prefer-online" } else { "--prefer-offline" };
+        spec = spec.arg(prefer).arg("--cache").arg(cache.join("npm"));
     }
     // A name out of a registry is a name, whatever it begins with.
     spec = spec.arg("--").arg(format!("{}@{}", asked.package, asked.version));
     tool::run(&work.scrubbed(spec), TOOL_MAX).await.map_err(full_disk)?;
     let modules = stage.join("node_modules");
-    off_thread(move || prune(&modules).map_err(Fault::local("remove unneeded files"))).await?;
-    match asked.program {
-        Some(program) => Ok(program.to_owned()),
-        None => bin_of(stage, asked.package),
+    let lockfile = Lockfile::read(&modules)?;
+    if let Some(pinned) = &asked.pinned {
+        lockfile.check_pin(asked.package, asked.version, pinned)?;
     }
+    let verified = asked.unverified.check(lockfile.check_verified())?.is_some();
+    off_thread(move || prune(&modules).map_err(Fault::local("remove unneeded files"))).await?;
+    let program = match asked.program {
+        Some(program) => program.to_owned(),
+        None => bin_of(stage, asked.package)?,
+    };
+    Ok(NpmInstalled { program, verified })
 }
 
 /// The program that a package names in its `package.json`.
@@ -84,7 +108,15 @@ fn bin_of(stage: &Path, package: &str) -> Result<String, Fault> {
 /// Installs Python packages into `stage`.
 ///
 /// Not as a virtual environment: that holds its own path in many places, so it could not be moved into place.
-pub(super) async fn pypi(work: &Work<'_>, packages: &[String], stage: &Path) -> Result<(), Fault> {
+///
+/// pip and uv compare each file with the hash that the index publishes for it, as the Python Package Index does for all.
+/// They do not say whether an index published one.
+pub(super) async fn pypi(
+    work: &Work<'_>,
+    packages: &[String],
+    again: bool,
+    stage: &Path,
+) -> Result<(), Fault> {
     let python = work.need("python").await?.found.program;
     let uv = match work.row.requires.contains_key(&name("uv")?) {
         true => Some(work.need("uv").await?),
@@ -109,6 +141,7 @@ pub(super) async fn pypi(work: &Work<'_>, packages: &[String], stage: &Path) -> 
         }
     };
     let spec = match &work.inner.config.cache {
+        Some(_) if again => spec.arg("--no-cache-dir"), // both know this option
         Some(cache) => spec.arg("--cache-dir").arg(cache.join(kept)),
         None => spec,
     };

@@ -12,6 +12,9 @@ pub struct Presence {
     pub program: Option<PathBuf>,
     /// The version of the agent itself, where that is known.
     pub version: Option<String>,
+    /// Whether every component that we installed for it was verified; none if we installed nothing, or if something is
+    /// missing.
+    pub verified: Option<bool>,
     /// How it can be installed here, in the order in which that is tried.
     pub sources: Vec<String>,
 }
@@ -26,8 +29,11 @@ impl Installer {
         let installed = self.inner.store.current(&own).map(|stored| stored.manifest.version.to_string());
         // Over ACP an adapter may be started; what people look for is the agent itself.
         let own_program = self.inner.look(&own, None).await.map(|present| present.found.program);
+        let program = launch.ok().map(|launch| own_program.unwrap_or(launch.program));
         Presence {
-            program: launch.ok().map(|launch| own_program.unwrap_or(launch.program)),
+            // Agents share components, so some may be there of an agent that is not.
+            verified: program.as_ref().and_then(|_| self.inner.verified(agent)),
+            program,
             version: agent.version.clone().or(installed),
             sources: self.inner.sources(&own),
         }
@@ -70,6 +76,13 @@ impl Inner {
             }
         }
         found
+    }
+
+    /// Whether every component of an agent that we installed was verified; none if we installed nothing.
+    fn verified(&self, agent: &Definition) -> Option<bool> {
+        let names = agent.components();
+        let stored = names.iter().filter_map(|name| self.store.current(name));
+        stored.map(|stored| stored.manifest.verified).reduce(|all, one| all && one)
     }
 
     /// Whether a component is only ever taken from the `PATH`.

@@ -1,8 +1,12 @@
 //! Components as they were installed, kept beside the archives: the next home gets links to the same files.
 //!
-//! `trees/<component>-<version>-<platform>/tree` holds the files and `kept.json` what they were when they were kept. A tree
-//! in which a file has changed since, in whichever home, is not used again. Where files cannot be linked, such as from
-//! another filesystem, nothing is kept, and the archives have to do.
+//! `trees/<name>/tree` holds the files and `kept.json` what they were when they were kept. The name holds the origin of the
+//! component, so that what came from one mirror is not used in place of another's. A tree in which a file has changed since,
+//! in whichever home, is not used again. Where files cannot be linked, such as from another filesystem, nothing is kept, and
+//! the archives have to do.
+//!
+//! Versions of Tombolo before this kept trees without an origin in the same directory. Their names are different, so they
+//! are never used, and go away like all that was not used for longest.
 //!
 //! Linking some thousand files takes longer than everything else that a first use does. So `spare` is a tree that was
 //! linked in advance: the next home gets it by one rename, and another is made in its place when there is time.
@@ -17,7 +21,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{self, Manifest};
+use super::{
+    manifest::{self, Manifest},
+    origin::OriginKey,
+};
 use crate::{ComponentName, Platform, Version};
 
 /// How many trees are kept; the one that was not used for longest goes first.
@@ -34,6 +41,21 @@ const SPARE: &str = "spare";
 #[derive(Debug, Clone)]
 pub(crate) struct Trees {
     directory: PathBuf,
+}
+
+/// The name of a tree: what it is, and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TreeName(String);
+
+impl TreeName {
+    pub(crate) fn new(
+        component: &ComponentName,
+        version: &Version,
+        platform: Platform,
+        origin: &OriginKey,
+    ) -> Self {
+        Self(format!("{component}-{version}-{platform}-{}", origin.digest()))
+    }
 }
 
 /// What a tree was when it was kept.
@@ -65,7 +87,7 @@ impl Trees {
     }
 
     /// Keeps what is installed in `installed`.
-    pub(crate) fn keep(&self, manifest: &Manifest, installed: &Path) -> io::Result<()> {
+    pub(crate) fn keep(&self, name: &TreeName, manifest: &Manifest, installed: &Path) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         let stage = tempfile::Builder::new().prefix(".new-").tempdir_in(&self.directory)?;
         let mut entries = Vec::new();
@@ -73,21 +95,20 @@ impl Trees {
         link(&entries, installed, &stage.path().join(TREE))?;
         let kept = Kept { manifest: manifest.clone(), entries };
         fs::write(stage.path().join(KEPT), serde_json::to_vec(&kept)?)?;
-        let place = self.of(&manifest.component, &manifest.version, manifest.platform);
+        let place = self.of(name);
         let _ = fs::remove_dir_all(&place); // kept before, or not there
         fs::rename(stage.path(), place)?;
         self.bound(TREES_MAX)
     }
 
+    /// Whether there is such a tree.
+    pub(crate) fn has(&self, name: &TreeName) -> bool {
+        self.of(name).exists()
+    }
+
     /// Puts a component into `stage`, which is empty, if it is here and unchanged.
-    pub(crate) fn take(
-        &self,
-        component: &ComponentName,
-        version: &Version,
-        platform: Platform,
-        stage: &Path,
-    ) -> Option<Manifest> {
-        let place = self.of(component, version, platform);
+    pub(crate) fn take(&self, name: &TreeName, stage: &Path) -> Option<Manifest> {
+        let place = self.of(name);
         let kept = Kept::read(&place)?;
         let taken = match fs::rename(place.join(SPARE), stage) {
             Ok(()) => unchanged(&kept.entries, stage),
@@ -103,13 +124,8 @@ impl Trees {
     }
 
     /// Makes the spare of a component that is kept, unless there is one.
-    pub(crate) fn stock(
-        &self,
-        component: &ComponentName,
-        version: &Version,
-        platform: Platform,
-    ) -> io::Result<()> {
-        let place = self.of(component, version, platform);
+    pub(crate) fn stock(&self, name: &TreeName) -> io::Result<()> {
+        let place = self.of(name);
         let spare = place.join(SPARE);
         let Some(kept) = Kept::read(&place).filter(|_| !spare.exists()) else { return Ok(()) };
         let stage = tempfile::Builder::new().prefix(".new-").tempdir_in(&place)?;
@@ -117,8 +133,8 @@ impl Trees {
         fs::rename(stage.path(), spare)
     }
 
-    fn of(&self, component: &ComponentName, version: &Version, platform: Platform) -> PathBuf {
-        self.directory.join(format!("{component}-{version}-{platform}"))
+    fn of(&self, name: &TreeName) -> PathBuf {
+        self.directory.join(&name.0)
     }
 
     fn bound(&self, most: usize) -> io::Result<()> {
@@ -242,24 +258,26 @@ mod tests {
         }
 
         fn keep(&self, version: &str) -> io::Result<()> {
-            self.trees().keep(&manifest(version), &self.installed())
+            self.trees().keep(&name(version), &manifest(version), &self.installed())
         }
 
         fn stock(&self, version: &str) -> io::Result<()> {
-            let Manifest { component, version, platform, .. } = manifest(version);
-            self.trees().stock(&component, &version, platform)
+            self.trees().stock(&name(version))
         }
 
         fn spare(&self, version: &str) -> PathBuf {
-            let Manifest { component, version, platform, .. } = manifest(version);
-            self.trees().of(&component, &version, platform).join(SPARE)
+            self.trees().of(&name(version)).join(SPARE)
         }
 
         fn take(&self, version: &str) -> (Option<Manifest>, TempDir) {
             let stage = TempDir::new_in(self.0.path()).unwrap();
-            let Manifest { component, version, platform, .. } = manifest(version);
-            (self.trees().take(&component, &version, platform, stage.path()), stage)
+            (self.trees().take(&name(version), stage.path()), stage)
         }
+    }
+
+    fn name(version: &str) -> TreeName {
+        let Manifest { component, version, platform, .. } = manifest(version);
+        TreeName::new(&component, &version, platform, &OriginKey::of_url("https://a.example"))
     }
 
     fn manifest(version: &str) -> Manifest {
@@ -288,6 +306,17 @@ mod tests {
         assert!(stage.path().join("bin/deep").is_dir());
         assert!(!stage.path().join(manifest::NAME).exists(), "each home has its own");
         assert_eq!(place.take("2.0.0").0, None);
+    }
+
+    #[test]
+    fn a_tree_of_another_origin_is_not_taken() {
+        let place = Place::new();
+        place.keep("1.0.0").unwrap();
+        let Manifest { component, version, platform, .. } = manifest("1.0.0");
+        let other = TreeName::new(&component, &version, platform, &OriginKey::of_url("https://b.example"));
+        let stage = TempDir::new_in(place.0.path()).unwrap();
+        assert!(!place.trees().has(&other) && place.trees().take(&other, stage.path()).is_none());
+        assert!(place.trees().has(&name("1.0.0")));
     }
 
     #[test]

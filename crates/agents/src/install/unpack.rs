@@ -69,6 +69,9 @@ pub(crate) fn make_executable(into: &Path, program: &str) -> Result<(), Fault> {
         return Err(missing());
     }
     let metadata = fs::metadata(&real).map_err(Fault::local("inspect the program"))?;
+    if metadata.len() == 0 {
+        return Err(Fault::EmptyProgram(program.to_owned()));
+    }
     let mode = metadata.permissions().mode() & 0o777 | 0o755;
     // Some packages are made by those who forget it.
     fs::set_permissions(&real, fs::Permissions::from_mode(mode))

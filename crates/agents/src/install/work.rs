@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 use super::{
-    Cache, Error, Fault, Inner, Installed,
-    archive::{self, npm_config},
+    Cache, Error, Fault, Inner, Installed, UnverifiedPolicy,
+    archive::{self, LocalArchive, npm_config},
     error::Attempt,
     http::Http,
     lock::Lock,
@@ -18,13 +18,14 @@ use super::{
     manifest::Manifest,
     npm::NpmConfig,
     offer::{Offer, offers},
+    origin::OriginKey,
     packages,
     progress::Teller,
     store::Stored,
-    trees::Trees,
+    trees::{TreeName, Trees},
     unpack,
 };
-use crate::{Component, ComponentName, Platform, Source, Version, Want};
+use crate::{Component, ComponentName, Source, Version, Want};
 
 /// How long after an installation the next home is thought of. Agents start in less on the machines that we measured.
 const RESTOCK: Duration = Duration::from_secs(3);
@@ -34,8 +35,10 @@ const RESTOCK: Duration = Duration::from_secs(3);
 pub(super) struct Task {
     pub(super) component: ComponentName,
     pub(super) want: Want,
-    /// Whether what is there is not good enough.
+    /// Whether to install it again, from a server and not from a cache.
     pub(super) again: bool,
+    /// What to do with files that cannot be verified.
+    pub(super) unverified: UnverifiedPolicy,
 }
 
 /// The installation of one component, with all that it works with.
@@ -45,6 +48,7 @@ pub(super) struct Work<'a> {
     pub(super) row: &'a Component,
     pub(super) npm: NpmConfig,
     pub(super) cache: Option<Cache>,
+    pub(super) unverified: UnverifiedPolicy,
     pub(super) downloads: &'a Semaphore,
     pub(super) teller: &'a Teller,
 }
@@ -65,8 +69,8 @@ pub(super) async fn run(inner: &Arc<Inner>, task: &Task, teller: &Teller) -> Res
     if let Some(stored) = there(inner, task)? {
         return Ok(done(stored, true));
     }
-    if let Some(stored) = linked(inner, task, row, platform).await {
-        inner.restock(&stored.manifest);
+    if let Some((stored, tree)) = linked(inner, task, row, &offers).await {
+        inner.restock(tree);
         return Ok(done(stored, false));
     }
     let work = Work {
@@ -75,15 +79,16 @@ pub(super) async fn run(inner: &Arc<Inner>, task: &Task, teller: &Teller) -> Res
         row,
         npm: npm_config(inner).await,
         cache: inner.config.cache.clone().map(Cache::new),
+        unverified: task.unverified,
         downloads: &inner.downloads,
         teller,
     };
     let mut attempts = Vec::new();
-    for offer in offers {
+    for offer in &offers {
         let from = offer.label();
         teller.source(&from);
         teller.phase(InstallPhase::Resolving);
-        match work.take(&offer, task, platform).await {
+        match work.take(offer, task).await {
             Ok(installed) => return Ok(installed),
             // The next one would only fill the disk again.
             Err(Fault::NoSpace) => return Err(Error::NoSpace(name.clone())),
@@ -93,7 +98,7 @@ pub(super) async fn run(inner: &Arc<Inner>, task: &Task, teller: &Teller) -> Res
             }
         }
     }
-    Err(Error::Failed { component: name.clone(), attempts })
+    Err(Error::of_attempts(name.clone(), attempts))
 }
 
 fn there(inner: &Inner, task: &Task) -> Result<Option<Stored>, Error> {
@@ -107,23 +112,34 @@ fn there(inner: &Inner, task: &Task) -> Result<Option<Stored>, Error> {
     }
 }
 
-/// Installs what another home has had before, without asking anybody.
-async fn linked(inner: &Arc<Inner>, task: &Task, row: &Component, platform: Platform) -> Option<Stored> {
+/// Installs what another home has installed from one of `offers`, without asking a server.
+async fn linked(
+    inner: &Arc<Inner>,
+    task: &Task,
+    row: &Component,
+    offers: &[Offer<'_>],
+) -> Option<(Stored, TreeName)> {
     let trees = Trees::new(inner.config.cache.as_deref()?);
     let version = match &task.want {
-        Want::Pinned => row.version.clone(),
-        Want::Exact(version) => version.clone(),
+        Want::Pinned => &row.version,
+        Want::Exact(version) => version,
         Want::Latest => return None,
     };
     if task.again {
         return None;
     }
-    let (store, name) = (inner.store.clone(), task.component.clone());
+    // A source whose origin is unknown, such as npm without a configured registry, has no tree.
+    let names = offers.iter().filter_map(|offer| inner.tree_name(task, row, offer, version).ok());
+    let (names, store, component) = (Vec::from_iter(names), inner.store.clone(), task.component.clone());
     let linked = off_thread(move || {
-        let stage = store.stage(&name)?;
-        let Some(kept) = trees.take(&name, &version, platform, stage.path()) else { return Ok(None) };
-        let manifest = Manifest { installed_at: Timestamp::now(), ..kept };
-        store.place(&stage, &manifest).map(Some)
+        for name in names.into_iter().filter(|name| trees.has(name)) {
+            let stage = store.stage(&component)?;
+            if let Some(kept) = trees.take(&name, stage.path()) {
+                let manifest = Manifest { installed_at: Timestamp::now(), ..kept };
+                return Ok(Some((store.place(&stage, &manifest)?, name)));
+            }
+        }
+        Ok(None)
     });
     linked.await.ok().flatten()
 }
@@ -140,15 +156,29 @@ fn done(stored: Stored, already: bool) -> Installed {
 }
 
 impl Inner {
+    /// The name of what `offer` has, as another home may have installed it.
+    fn tree_name(
+        &self,
+        task: &Task,
+        row: &Component,
+        offer: &Offer<'_>,
+        version: &Version,
+    ) -> Result<TreeName, Fault> {
+        let environment = &self.config.environment;
+        // npm itself is not asked for its registry: that takes longer than to link what is there.
+        let npm = NpmConfig::of_files(environment);
+        let key = OriginKey::of_offer(offer, row, version, &task.want, &npm, environment)?;
+        Ok(TreeName::new(&task.component, version, offer.platform, &key))
+    }
+
     /// Links a component for the next home, once the agent of this one had time to start.
-    fn restock(&self, manifest: &Manifest) {
+    fn restock(&self, tree: TreeName) {
         let Some(trees) = self.config.cache.as_deref().map(Trees::new) else { return };
-        let Manifest { component, version, platform, .. } = manifest.clone();
         let stop = self.stop.clone();
         self.tasks.spawn(async move {
             if stop.run_until_cancelled(tokio::time::sleep(RESTOCK)).await.is_some() {
                 // Only the next home would notice.
-                let stock = move || trees.stock(&component, &version, platform);
+                let stock = move || trees.stock(&tree);
                 let _ = tokio::task::spawn_blocking(stock).await;
             }
         });
@@ -157,7 +187,7 @@ impl Inner {
 
 impl Work<'_> {
     /// Installs from one source.
-    async fn take(&self, offer: &Offer<'_>, task: &Task, platform: Platform) -> Result<Installed, Fault> {
+    async fn take(&self, offer: &Offer<'_>, task: &Task) -> Result<Installed, Fault> {
         let version = archive::version(self, offer, &task.want).await?;
         if !task.again
             && let Ok(Some(stored)) = use_stored(self.inner, self.name, &version)
@@ -167,68 +197,82 @@ impl Work<'_> {
         let mut manifest = Manifest {
             component: self.name.clone(),
             version: version.clone(),
-            platform,
+            platform: offer.platform,
             program: String::new(),
             source: offer.label(),
             sha256: None,
-            verified: true, // by the tool, which knows what its registry published
+            verified: false,
             installed_at: Timestamp::now(),
         };
         let stage = match offer.source {
             Source::Download { .. } | Source::NpmTarball { .. } => {
-                let verified = archive::get(self, offer, &version, &task.want).await?;
+                let archive = archive::get(self, offer, &version, task).await?;
                 self.teller.phase(InstallPhase::Unpacking);
-                manifest.program = verified.program.clone();
-                manifest.sha256 = Some(verified.sha256.clone());
-                manifest.verified = verified.verified;
-                self.unpacked(verified).await?
+                manifest.program = archive.program.clone();
+                manifest.sha256 = Some(archive.sha256.clone());
+                manifest.verified = archive.verified;
+                self.unpacked(archive).await?
             }
-            Source::NpmInstall { package, program, omit_optional } => {
+            Source::NpmInstall { package, program, omit_optional, .. } => {
                 let stage = self.inner.store.stage(self.name)?;
                 let asked = packages::Npm {
                     package,
                     version: &version,
                     program: program.as_deref(),
                     omit_optional: *omit_optional,
+                    pinned: offer.pinned(self.row, &version)?,
+                    again: task.again,
+                    unverified: task.unverified,
                 };
-                manifest.program = packages::npm(self, &asked, stage.path()).await?;
+                let installed = packages::npm(self, &asked, stage.path()).await?;
+                (manifest.program, manifest.verified) = (installed.program, installed.verified);
                 stage
             }
             Source::Pypi { packages, program } => {
                 let stage = self.inner.store.stage(self.name)?;
                 let packages: Result<Vec<_>, _> =
                     packages.iter().map(|package| offer.fill(package, version.as_str())).collect();
-                packages::pypi(self, &packages?, stage.path()).await?;
-                manifest.program = program.clone();
+                packages::pypi(self, &packages?, task.again, stage.path()).await?;
+                // By the tool, with what the index publishes.
+                (manifest.program, manifest.verified) = (program.clone(), true);
                 stage
             }
         };
         let store = self.inner.store.clone();
         let parts = self.parts();
+        // Another home must not get what was not verified: there it may not be allowed, or a checksum may be known.
+        let tree = self.inner.tree_name(task, self.row, offer, &version).ok().filter(|_| manifest.verified);
         let trees = self.inner.config.cache.as_deref().map(Trees::new);
+        let kept = trees.zip(tree.clone());
         let stored = off_thread(move || {
             unpack::make_executable(stage.path(), &manifest.program)?;
             let stored = store.commit(&stage, &manifest)?;
-            if let Some(trees) = trees {
+            if let Some((trees, tree)) = kept {
                 // Only the next home would notice.
-                let _ = trees.keep(&stored.manifest, &stored.found.tree);
+                let _ = trees.keep(&tree, &stored.manifest, &stored.found.tree);
             }
             // What came of other tries is of no use any more.
             let _ = std::fs::remove_dir_all(parts);
             Ok(stored)
         });
         let stored = stored.await?;
-        self.inner.restock(&stored.manifest);
+        if let Some(tree) = tree {
+            self.inner.restock(tree);
+        }
         Ok(done(stored, false))
     }
 
     /// A stage that holds what is in an archive.
-    async fn unpacked(&self, from: archive::Verified) -> Result<TempDir, Fault> {
+    async fn unpacked(&self, from: LocalArchive) -> Result<TempDir, Fault> {
         let stage = self.inner.store.stage(self.name)?;
+        let cache = self.cache.clone();
         off_thread(move || {
-            unpack::unpack(&from.path, from.archive, stage.path(), &from.program)?;
-            if from.temporary {
-                let _ = std::fs::remove_file(&from.path); // at worst the next one resumes it
+            match unpack::unpack(&from.path, from.archive, stage.path(), &from.program) {
+                Ok(()) => from.keep(cache.as_ref()),
+                Err(fault) => {
+                    from.discard();
+                    return Err(fault);
+                }
             }
             Ok(stage)
         })
@@ -243,7 +287,8 @@ impl Work<'_> {
             return Ok(present);
         }
         self.teller.phase(InstallPhase::Waiting);
-        let task = Task { component: name.clone(), want: Want::Pinned, again: false };
+        let task =
+            Task { component: name.clone(), want: Want::Pinned, again: false, unverified: self.unverified };
         let outcome = super::outcome(&name, self.inner.start(task)).await;
         outcome.map_err(|error| match &*error {
             Error::NoSpace(_) => Fault::NoSpace,

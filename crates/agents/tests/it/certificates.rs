@@ -1,6 +1,6 @@
 use agents::{
     Purpose, Want,
-    install::{Ask, Environment, Error, Fault, Mirror},
+    install::{Ask, Environment, Fault, Mirror},
 };
 use testkit::{
     download_mirror::DownloadMirror,
@@ -37,8 +37,7 @@ async fn the_certificates_of_npm_are_trusted() {
             assert_eq!(says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program), "trusted");
         } else {
             let error = done.unwrap_err();
-            let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
-            let Fault::Unreachable { reason, .. } = &*attempts.last().unwrap().fault else {
+            let Fault::Unreachable { reason, .. } = &*error.attempts().last().unwrap().fault else {
                 panic!("{error}")
             };
             assert!(reason.contains("certificate"), "{reason}");

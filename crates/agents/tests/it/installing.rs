@@ -1,12 +1,18 @@
 use agents::{
     ComponentName, Purpose, Want,
-    install::{Ask, Error, Fault, Manifest},
+    install::{Ask, Error, Fault, Manifest, UnverifiedPolicy},
 };
 use protocol::agents::InstallPhase;
 
 use crate::mirror::{
-    CLAUDE, DownloadMirror, Home, OPENCODE, agent, large_shell_script, says, shell_script, tar_gz,
+    CLAUDE, DownloadMirror, Home, OPENCODE, UNPINNED, agent, large_shell_script, says, sha256, shell_script,
+    tar_gz,
 };
+
+/// opencode in a version that the catalog does not pin.
+fn unpinned() -> Ask {
+    Ask { want: Want::Exact(UNPINNED.parse().unwrap()), ..Ask::default() }
+}
 
 fn component(name: &str) -> ComponentName {
     name.parse().unwrap()
@@ -21,25 +27,24 @@ fn manifest(home: &Home, name: &str) -> Manifest {
 #[tokio::test]
 async fn a_tarball_of_a_mirror_becomes_a_program() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &shell_script("opencode-here"))]));
-    let home = Home::new(&mirror);
+    let home = Home::with_agent(&mirror, tar_gz(&[("loopback", &shell_script("loopback-here"))]));
     let installer = home.installer();
-    let opencode = agent(&installer, "opencode");
-    assert!(installer.launch(&opencode, Purpose::Acp).await.is_err());
-    let mut installation = installer.install(&opencode, &Ask::default()).await.unwrap();
+    let loopback = agent(&installer, "loopback");
+    assert!(installer.launch(&loopback, Purpose::Acp).await.is_err());
+    let mut installation = installer.install(&loopback, &Ask::default()).await.unwrap();
     let mut phases = Vec::new();
     while let Some(progress) = installation.next().await {
         phases.push(progress.phase);
     }
     assert_eq!(phases.last(), Some(&InstallPhase::Done));
     assert!(installation.finish().await.unwrap());
-    let launch = installer.launch(&opencode, Purpose::Acp).await.unwrap();
-    assert_eq!((says(launch.program), launch.args), ("opencode-here".into(), vec!["acp".to_owned()]));
-    let manifest = manifest(&home, "opencode");
-    assert!(!manifest.verified && manifest.sha256.is_some(), "a checksum that nobody published is recorded");
-    assert!(installer.install(&opencode, &Ask::default()).await.unwrap().is_empty());
-    assert_eq!(home.names("opencode"), ["1.18.33", "current", "lock"]);
-    assert_eq!(mirror.requested_ranges("opencode-linux-x64.tar.gz").len(), 1);
+    let launch = installer.launch(&loopback, Purpose::Acp).await.unwrap();
+    assert_eq!((says(launch.program), launch.args), ("loopback-here".into(), vec!["acp".to_owned()]));
+    let manifest = manifest(&home, "loopback");
+    assert!(manifest.verified && manifest.sha256.is_some(), "{manifest:?}");
+    assert!(installer.install(&loopback, &Ask::default()).await.unwrap().is_empty());
+    assert_eq!(home.names("loopback"), ["1.0.0", "current", "lock"]);
+    assert_eq!(mirror.requested_ranges("loopback.tar.gz").len(), 1);
 }
 
 /// daemon-6, daemon-7: a raw binary, its newest version, and its published SHA-256.
@@ -47,10 +52,7 @@ async fn a_tarball_of_a_mirror_becomes_a_program() {
 async fn the_newest_version_is_verified_with_the_published_checksum() {
     let mirror = DownloadMirror::start().await;
     let program = shell_script("claude-9");
-    let sha256 = {
-        use sha2::Digest;
-        sha2::Sha256::digest(&program).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    };
+    let sha256 = sha256(&program);
     mirror.put_file(&format!("{CLAUDE}/latest"), "9.9.9\n");
     mirror.put_file(&format!("{CLAUDE}/9.9.9/linux-x64/claude"), program);
     mirror.put_file(
@@ -85,44 +87,43 @@ async fn the_second_source_is_the_platform_package_of_npm() {
     let mirror = DownloadMirror::start().await;
     let tarball =
         tar_gz(&[("package/bin/opencode", &shell_script("from-npm")), ("package/package.json", b"{}")]);
-    mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
+    mirror.put_npm("opencode-linux-x64", UNPINNED, &tarball, None);
     let mut home = Home::new(&mirror);
     // The vendor's own address: nobody listens there.
     home.config.mirrors =
         vec![agents::install::Mirror::parse("https://github.com=http://127.0.0.1:9").unwrap()];
     let installer = home.installer();
     let opencode = agent(&installer, "opencode");
-    installer.install(&opencode, &Ask::default()).await.unwrap().finish().await.unwrap();
+    installer.install(&opencode, &unpinned()).await.unwrap().finish().await.unwrap();
     let launch = installer.launch(&opencode, Purpose::Acp).await.unwrap();
     assert_eq!(says(launch.program), "from-npm");
     let manifest = manifest(&home, "opencode");
     assert!(manifest.verified && manifest.source.starts_with("npm tarball"), "{manifest:?}");
 }
 
-/// daemon-6: with the cache of another home, no network is needed.
+/// daemon-6: with the cache of another home, no network is needed: what it installed is linked, or its archive unpacked.
 #[tokio::test]
 async fn a_second_home_needs_no_network() {
     let mirror = DownloadMirror::start().await;
     let tarball = tar_gz(&[("package/bin/opencode", &shell_script("cached"))]);
-    mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
+    mirror.put_npm("opencode-linux-x64", UNPINNED, &tarball, None);
     let first = Home::new(&mirror);
     let install = async |home: &Home| {
         let installer = home.installer();
         let opencode = agent(&installer, "opencode");
-        installer.install(&opencode, &Ask::default()).await.unwrap().finish().await.unwrap();
+        installer.install(&opencode, &unpinned()).await.unwrap().finish().await.unwrap();
         says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program)
     };
     assert_eq!(install(&first).await, "cached");
-    let mut nobody = DownloadMirror::start().await;
-    nobody.url = "http://127.0.0.1:9".into();
-    let mut second = Home::new(&nobody);
-    second.config.cache = first.config.cache.clone();
-    second.config.mirrors.clear();
-    second
-        .config
-        .mirrors
-        .push(agents::install::Mirror::parse("https://github.com=http://127.0.0.1:9").unwrap());
+    let (url, cache) = (mirror.url.clone(), first.config.cache.clone());
+    drop(mirror);
+    let mut second = Home::at(&url);
+    second.config.cache = cache.clone();
     assert_eq!(install(&second).await, "cached");
+    std::fs::remove_dir_all(cache.as_ref().unwrap().join("trees")).unwrap();
+    let mut third = Home::at(&url);
+    third.config.cache = cache;
+    assert_eq!(install(&third).await, "cached");
 }
 
 /// daemon-6: at the end, every source that was tried is named with why it failed.
@@ -135,7 +136,8 @@ async fn a_failure_names_every_source() {
         .insert(0, agents::install::Mirror::parse("https://github.com=http://127.0.0.1:9").unwrap());
     let installer = home.installer();
     let opencode = agent(&installer, "opencode");
-    let error = installer.install(&opencode, &Ask::default()).await.unwrap().finish().await.unwrap_err();
+    let ask = Ask { unverified: UnverifiedPolicy::Allow, ..unpinned() };
+    let error = installer.install(&opencode, &ask).await.unwrap().finish().await.unwrap_err();
     let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
     assert!(matches!(*attempts[0].fault, Fault::Unreachable { .. }), "{}", attempts[0].fault);
     assert!(matches!(*attempts[1].fault, Fault::Status { status: 404, .. }), "{}", attempts[1].fault);
@@ -149,14 +151,14 @@ async fn a_failure_names_every_source() {
 async fn versions_stand_side_by_side_and_one_is_used() {
     let mirror = DownloadMirror::start().await;
     for version in ["1.18.33", "1.0.0"] {
-        let place = OPENCODE.replace("1.18.33", version);
+        let place = OPENCODE.replace(UNPINNED, version);
         mirror.put_file(&place, tar_gz(&[("opencode", &shell_script(&format!("v{version}")))]));
     }
     let home = Home::new(&mirror);
     let installer = home.installer();
     let opencode = agent(&installer, "opencode");
     let install = async |want: Want, again: bool| {
-        let ask = Ask { want, again, ..Ask::default() };
+        let ask = Ask { want, again, unverified: UnverifiedPolicy::Allow, ..Ask::default() };
         let anything = installer.install(&opencode, &ask).await.unwrap().finish().await.unwrap();
         (anything, says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program))
     };
@@ -174,11 +176,10 @@ async fn versions_stand_side_by_side_and_one_is_used() {
 #[tokio::test]
 async fn nothing_is_installed_where_that_is_forbidden() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, large_shell_script("x"));
-    let mut home = Home::new(&mirror);
+    let mut home = Home::with_agent(&mirror, large_shell_script("x"));
     home.config.allowed = false;
     let installer = home.installer();
-    let error = installer.install(&agent(&installer, "opencode"), &Ask::default()).await.unwrap_err();
+    let error = installer.install(&agent(&installer, "loopback"), &Ask::default()).await.unwrap_err();
     assert!(matches!(*error, Error::Forbidden(_)), "{error}");
     assert!(mirror.requested_ranges("").is_empty() && !home.directory.path().join("agents").exists());
 }
@@ -189,11 +190,13 @@ async fn another_registry_adds_its_agents() {
     let mirror = DownloadMirror::start().await;
     let platform = agents::Platform::here().unwrap().in_registry();
     let archive = tar_gz(&[("it/run", &shell_script("from-registry"))]);
+    let sha256 = sha256(&archive);
     mirror.put_file("archive.tar.gz", archive);
     let document = serde_json::json!({ "version": "1.0.0", "agents": [{
         "id": "newone", "name": "New", "version": "1.0.0", "description": "d",
         "distribution": { "binary": { platform: {
-            "archive": format!("{}/archive.tar.gz", mirror.url), "cmd": "./it/run", "args": ["acp"] } } },
+            "archive": format!("{}/archive.tar.gz", mirror.url), "cmd": "./it/run", "args": ["acp"],
+            "sha256": sha256 } } },
     }] });
     mirror.put_file("registry.json", document.to_string());
     let mut home = Home::new(&mirror);

@@ -10,3 +10,4 @@ mod mirror;
 mod real;
 mod servers;
 mod together;
+mod verification;

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use ::agents::{
     Catalog, ConfigFile, Definition, Installer, Want,
-    install::{Ask, Cache, Manifest},
+    install::{Ask, Cache, Manifest, UnverifiedPolicy},
 };
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
@@ -12,6 +12,7 @@ use protocol::AgentName;
 
 use super::{InstallOptions, config};
 use crate::{
+    exit,
     output::{or_dash, table, yes_no},
     progress, storage,
 };
@@ -39,7 +40,7 @@ pub(crate) struct AgentsOptions {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// List all agents, with the version and path of installed ones
+    /// List all agents, with the version and path of installed ones and whether they were verified
     #[command(after_help = "Example:\n  tombolo agents list")]
     List {
         #[command(flatten)]
@@ -58,9 +59,12 @@ Examples:
         /// Install this version, or `latest` [default: the version that Tombolo was tested with]
         #[arg(long, value_name = "VERSION", conflicts_with = "from")]
         version: Option<String>,
-        /// Install again even if the agent is installed
+        /// Install again even if the agent is installed; download everything again
         #[arg(long)]
         reinstall: bool,
+        /// Install files that have no checksum to verify them with
+        #[arg(long)]
+        allow_unverified: bool,
         /// Install from this bundle, without network access
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
@@ -76,6 +80,9 @@ Examples:
         /// Write the bundle to this file
         #[arg(long, short, value_name = "FILE")]
         output: PathBuf,
+        /// Install and pack files that have no checksum to verify them with
+        #[arg(long)]
+        allow_unverified: bool,
         #[command(flatten)]
         options: InstallOptions,
     },
@@ -105,22 +112,25 @@ async fn run_command(options: AgentsOptions) -> anyhow::Result<()> {
     let installation = LocalInstallation { data_dir, config };
     match command {
         AgentsCommand::List { options } => list(&installation.installer(&options)?).await,
-        AgentsCommand::Install { agents, version, reinstall, from, options } => {
+        AgentsCommand::Install { agents, version, reinstall, allow_unverified, from, options } => {
             let installer = installation.installer(&options)?;
+            let unverified = UnverifiedPolicy::from_flag(allow_unverified);
             let agents = find(&installer, &agents).await?;
             match from {
-                Some(bundle) => print_components(&installer.unbundle(&bundle, &agents).await?),
+                Some(bundle) => print_components(&installer.unbundle(&bundle, &agents, unverified).await?),
                 None => {
                     let want = Want::parse(version.as_deref())?;
-                    install(&installer, &agents, &Ask { want, again: reinstall, apart: false }).await
+                    let ask = Ask { want, again: reinstall, apart: false, unverified };
+                    install(&installer, &agents, &ask).await
                 }
             }
         }
-        AgentsCommand::Bundle { agents, output, options } => {
+        AgentsCommand::Bundle { agents, output, allow_unverified, options } => {
             let installer = installation.installer(&options)?;
             let agents = find(&installer, &agents).await?;
-            install(&installer, &agents, &Ask { apart: true, ..Ask::default() }).await?;
-            print_components(&installer.bundle(&agents, &output).await?)
+            let unverified = UnverifiedPolicy::from_flag(allow_unverified);
+            install(&installer, &agents, &Ask { apart: true, unverified, ..Ask::default() }).await?;
+            print_components(&installer.bundle(&agents, unverified, &output).await?)
         }
         AgentsCommand::Cache { command: AgentCacheCommand::Clear } => {
             let directory = storage::cache_dir()
@@ -167,10 +177,11 @@ async fn list(installer: &Installer) -> anyhow::Result<()> {
             agent.name.clone(),
             yes_no(path.is_some()),
             or_dash(presence.version),
+            or_dash(presence.verified.map(yes_no)),
             or_dash(path),
         ]);
     }
-    print(&table(["ID", "NAME", "INSTALLED", "VERSION", "PATH"], rows))
+    print(&table(["ID", "NAME", "INSTALLED", "VERSION", "VERIFIED", "PATH"], rows))
 }
 
 /// Installs agents one after another, with progress bars.
@@ -191,14 +202,18 @@ async fn install(installer: &Installer, agents: &[Arc<Definition>], ask: &Ask) -
             );
         };
         print(&format!("{} {} {}", agent.id, or_dash(presence.version), program.display()))?;
+        if presence.verified == Some(false) {
+            exit::say(&format!("warning: {} has files that were not verified with a checksum", agent.id));
+        }
     }
     Ok(())
 }
 
 fn print_components(manifests: &[Manifest]) -> anyhow::Result<()> {
-    let rows =
-        manifests.iter().map(|manifest| [manifest.component.to_string(), manifest.version.to_string()]);
-    print(&table(["COMPONENT", "VERSION"], rows))
+    let rows = manifests.iter().map(|manifest| {
+        [manifest.component.to_string(), manifest.version.to_string(), yes_no(manifest.verified)]
+    });
+    print(&table(["COMPONENT", "VERSION", "VERIFIED"], rows))
 }
 
 fn print(text: &str) -> anyhow::Result<()> {

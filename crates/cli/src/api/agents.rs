@@ -30,9 +30,12 @@ pub(crate) enum DaemonAgentsCommand {
         /// Install this version, or `latest` [default: the version that Tombolo was tested with]
         #[arg(long, value_name = "VERSION")]
         version: Option<String>,
-        /// Install again even if the agent is installed
+        /// Install again even if the agent is installed; download everything again
         #[arg(long)]
         reinstall: bool,
+        /// Install files that have no checksum to verify them with
+        #[arg(long)]
+        allow_unverified: bool,
     },
     /// List the modes of an agent
     #[command(after_help = "Examples:\n  tombolo api agents modes mock")]
@@ -64,8 +67,9 @@ impl RequestCommand for DaemonAgentsCommand {
         let agents = client.agents();
         match self {
             DaemonAgentsCommand::List => output.answer(&agents.list().await?, list),
-            DaemonAgentsCommand::Install { agent, version, reinstall } => {
-                follow(client, output, &agent, &InstallAgentRequest { version, reinstall }).await
+            DaemonAgentsCommand::Install { agent, version, reinstall, allow_unverified } => {
+                let request = InstallAgentRequest { version, reinstall, allow_unverified };
+                follow(client, output, &agent, &request).await
             }
             DaemonAgentsCommand::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
                 let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
@@ -112,6 +116,7 @@ pub(crate) fn list(list: AgentList) -> String {
             agent.name,
             yes_no(agent.installed),
             or_dash(agent.version),
+            or_dash(agent.verified.map(yes_no)),
             source(agent.source).into(),
             protocol(agent.protocol, agent.capabilities.acp),
             yes_no(agent.credentials_found),
@@ -119,8 +124,18 @@ pub(crate) fn list(list: AgentList) -> String {
             or_dash(agent.path),
         ]
     });
-    let header =
-        ["ID", "NAME", "INSTALLED", "VERSION", "SOURCE", "PROTOCOL", "CREDENTIALS", "RUNNING", "PATH"];
+    let header = [
+        "ID",
+        "NAME",
+        "INSTALLED",
+        "VERSION",
+        "VERIFIED",
+        "SOURCE",
+        "PROTOCOL",
+        "CREDENTIALS",
+        "RUNNING",
+        "PATH",
+    ];
     table(header, rows)
 }
 
@@ -149,6 +164,7 @@ fn installed(installed: AgentInstalled) -> String {
         ("agent", installed.agent.to_string()),
         ("already installed", yes_no(installed.already_installed)),
         ("version", or_dash(installed.version)),
+        ("verified", or_dash(installed.verified.map(yes_no))),
         ("path", or_dash(installed.path)),
     ])
 }

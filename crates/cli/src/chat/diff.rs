@@ -10,19 +10,24 @@ const LINES_MAX: usize = 40;
 /// How many unchanged lines are shown before and after a change.
 const CONTEXT_LINES: usize = 2;
 
-/// The lines of a change with their styles.
+/// The first lines of a change with their styles.
 pub(super) fn diff_lines(diff: &FileDiff) -> Vec<(TextStyle, String)> {
-    let mut lines = match (&diff.unified, &diff.new_text) {
-        (Some(unified), _) => unified.lines().map(|line| (unified_style(line), line.to_owned())).collect(),
-        (None, Some(new)) => changed_lines(diff.old_text.as_deref().unwrap_or_default(), new),
-        (None, None) => Vec::new(),
-    };
+    let mut lines = all_diff_lines(diff);
     if lines.len() > LINES_MAX {
         let more = lines.len() - LINES_MAX;
         lines.truncate(LINES_MAX);
         lines.push((TextStyle::Dim, format!("… {more} more lines")));
     }
     lines
+}
+
+/// All lines of a change with their styles.
+pub(super) fn all_diff_lines(diff: &FileDiff) -> Vec<(TextStyle, String)> {
+    match (&diff.unified, &diff.new_text) {
+        (Some(unified), _) => unified.lines().map(|line| (unified_style(line), line.to_owned())).collect(),
+        (None, Some(new)) => changed_lines(diff.old_text.as_deref().unwrap_or_default(), new),
+        (None, None) => Vec::new(),
+    }
 }
 
 fn unified_style(line: &str) -> TextStyle {

@@ -73,6 +73,11 @@ impl ChatScreen {
         }
     }
 
+    /// Whether the conversation is on a terminal, with a user who reads.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
     /// Sets the printer to use while the user types.
     pub(super) fn set_printer(&mut self, printer: Option<BackgroundPrinter>) {
         self.printer = printer;

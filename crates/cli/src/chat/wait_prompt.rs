@@ -8,11 +8,15 @@ use protocol::{
     },
 };
 
-use super::screen::{ChatScreen, TextStyle};
-use crate::{exit::CommandResult, output::plain_json};
+use super::{
+    permission_view::{self, StyledLine},
+    screen::{ChatScreen, TextStyle},
+};
+use crate::exit::CommandResult;
 
-/// How much of a tool call's input is shown.
-const INPUT_CHARS_MAX: usize = 400;
+/// How much of a permission request a terminal shows at first: more would scroll its beginning away.
+const FIRST_LINES_MAX: usize = 30;
+const FIRST_CHARS_MAX: usize = 2_000;
 
 /// A wait that the user has to answer, with the answers given so far.
 #[derive(Debug)]
@@ -23,8 +27,15 @@ pub(crate) struct WaitPrompt {
 
 #[derive(Debug)]
 enum PromptKind {
-    Permission(PermissionRequest),
-    Question { question: QuestionRequest, answers: Vec<Vec<String>> },
+    Permission {
+        permission: PermissionRequest,
+        /// The user could read all of it. Until then it cannot be allowed.
+        is_shown_in_full: bool,
+    },
+    Question {
+        question: QuestionRequest,
+        answers: Vec<Vec<String>>,
+    },
 }
 
 /// The meaning of a line that was typed as an answer.
@@ -37,6 +48,8 @@ pub(crate) enum TypedAnswer {
     Rejected,
     /// The line answered one question, and another one follows.
     NextQuestion,
+    /// The user wants to read all of the request.
+    ShowAll,
     /// The line is not an answer. Contains a hint for the user.
     Invalid(&'static str),
 }
@@ -49,7 +62,8 @@ impl WaitPrompt {
     pub(crate) fn new(request: &WaitRequest) -> Self {
         match request.clone() {
             WaitRequest::Permission(permission) => {
-                Self { id: permission.id, kind: PromptKind::Permission(permission) }
+                let kind = PromptKind::Permission { permission: permission.clone(), is_shown_in_full: false };
+                Self { id: permission.id, kind }
             }
             WaitRequest::Question(question) => {
                 Self { id: question.id, kind: PromptKind::Question { question, answers: Vec::new() } }
@@ -60,15 +74,21 @@ impl WaitPrompt {
     /// The prompt in front of the line that answers it.
     pub(super) fn prompt(&self) -> &'static str {
         match &self.kind {
-            PromptKind::Permission(_) => "allow? [o]nce [a]lways [r]eject > ",
+            PromptKind::Permission { is_shown_in_full: true, .. } => "allow? [o]nce [a]lways [r]eject > ",
+            PromptKind::Permission { .. } => "allow? [s]how all [r]eject > ",
             PromptKind::Question { .. } => "answer > ",
         }
     }
 
     /// Shows the permission request, or the next question.
-    pub(super) fn show(&self, screen: &mut ChatScreen) -> CommandResult {
-        match &self.kind {
-            PromptKind::Permission(permission) => show_permission(permission, screen),
+    pub(super) fn show(&mut self, screen: &mut ChatScreen) -> CommandResult {
+        match &mut self.kind {
+            PromptKind::Permission { permission, is_shown_in_full } => {
+                let lines = permission_view::lines(permission);
+                let first = if screen.is_terminal() { first_lines(&lines) } else { lines.len() };
+                *is_shown_in_full = first == lines.len();
+                show_permission(permission, &lines, first, screen)
+            }
             PromptKind::Question { question, answers } => {
                 if let Some(plan) = question.plan.as_ref().filter(|_| answers.is_empty()) {
                     screen.line(TextStyle::Yellow, "? the agent proposes a plan:")?;
@@ -82,11 +102,39 @@ impl WaitPrompt {
         }
     }
 
+    /// Shows all of a permission request.
+    pub(super) fn show_all(&mut self, screen: &mut ChatScreen) -> CommandResult {
+        if let PromptKind::Permission { permission, is_shown_in_full } = &mut self.kind {
+            *is_shown_in_full = true;
+            let lines = permission_view::lines(permission);
+            return show_permission(permission, &lines, lines.len(), screen);
+        }
+        Ok(())
+    }
+
+    /// All of a permission request as plain lines, which the caller shows.
+    pub(crate) fn full_text(&mut self) -> Vec<String> {
+        match &mut self.kind {
+            PromptKind::Permission { permission, is_shown_in_full } => {
+                *is_shown_in_full = true;
+                let lines = permission_view::lines(permission).into_iter().map(|(_, line)| line);
+                std::iter::once(permission_title(permission)).chain(lines).collect()
+            }
+            PromptKind::Question { .. } => Vec::new(),
+        }
+    }
+
     /// Parses a typed line. Answers to all but the last question are stored.
     pub(crate) fn parse_line(&mut self, line: &str) -> TypedAnswer {
         let line = line.trim();
         match &mut self.kind {
-            PromptKind::Permission(_) => match line.to_ascii_lowercase().as_str() {
+            PromptKind::Permission { is_shown_in_full, .. } => match line.to_ascii_lowercase().as_str() {
+                "s" | "show" => TypedAnswer::ShowAll,
+                "o" | "once" | "y" | "yes" | "allow" | "a" | "always" if !*is_shown_in_full => {
+                    TypedAnswer::Invalid(
+                        "part of the request is not shown yet: type s to show all of it first",
+                    )
+                }
                 "o" | "once" | "y" | "yes" | "allow" => TypedAnswer::Permission(PermissionAnswer::Once),
                 "a" | "always" => TypedAnswer::Permission(PermissionAnswer::Always),
                 "r" | "reject" | "n" | "no" | "deny" => TypedAnswer::Permission(PermissionAnswer::Reject),
@@ -123,13 +171,34 @@ impl WaitPrompt {
     /// The answer to give when no user can be asked.
     pub(crate) fn rejection(&self) -> TypedAnswer {
         match &self.kind {
-            PromptKind::Permission(_) => TypedAnswer::Permission(PermissionAnswer::Reject),
+            PromptKind::Permission { .. } => TypedAnswer::Permission(PermissionAnswer::Reject),
             PromptKind::Question { .. } => TypedAnswer::Rejected,
         }
     }
 }
 
-fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> CommandResult {
+/// How many of the lines are shown at first.
+fn first_lines(lines: &[StyledLine]) -> usize {
+    let mut chars = 0;
+    let fits = |(at, (_, line)): &(usize, &StyledLine)| {
+        chars += line.chars().count();
+        *at < FIRST_LINES_MAX && chars <= FIRST_CHARS_MAX
+    };
+    lines.iter().enumerate().take_while(fits).count()
+}
+
+fn permission_title(permission: &PermissionRequest) -> String {
+    let PermissionRequest { tool, title, .. } = permission;
+    if title == tool { format!("use {tool}") } else { format!("use {tool}: {title}") }
+}
+
+/// Shows the first lines of a permission request, and how much more there is.
+fn show_permission(
+    permission: &PermissionRequest,
+    lines: &[StyledLine],
+    first: usize,
+    screen: &mut ChatScreen,
+) -> CommandResult {
     screen.spans(&[
         (TextStyle::Yellow, "? the agent wants to use "),
         (TextStyle::Bold, &permission.tool),
@@ -139,10 +208,12 @@ fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> C
     if let Some(reason) = &permission.reason {
         screen.line(TextStyle::Plain, &format!("  why     {reason}"))?;
     }
-    if !permission.input.is_null() {
-        let input: String =
-            plain_json(permission.input.to_string().as_bytes()).chars().take(INPUT_CHARS_MAX).collect();
-        screen.line(TextStyle::Plain, &format!("  with    {input}"))?;
+    let (shown, hidden) = lines.split_at(first);
+    shown.iter().try_for_each(|(style, line)| screen.line(*style, line))?;
+    if !hidden.is_empty() {
+        let characters: usize = hidden.iter().map(|(_, line)| line.chars().count()).sum();
+        let more = format!("  … {characters} more characters: type s to show all");
+        screen.line(TextStyle::Yellow, &more)?;
     }
     let always = match permission.always_allows.as_slice() {
         [] => "similar calls, for the rest of this session".to_owned(),
@@ -245,6 +316,29 @@ mod tests {
             WaitPrompt::new(&WaitRequest::Question(question)).parse_line("/reject"),
             TypedAnswer::Rejected
         );
+    }
+
+    #[test]
+    fn a_long_request_is_allowed_only_after_all_of_it_was_shown() {
+        let permission = |command: &str| {
+            let request = serde_json::json!({
+                "id": WaitId::mint(), "turnId": null, "callId": null, "tool": "Bash", "kind": "execute", "title": "Bash",
+                "reason": null, "input": { "command": command }, "alwaysAllows": [],
+            });
+            WaitPrompt::new(&WaitRequest::Permission(serde_json::from_value(request).unwrap()))
+        };
+        let PromptKind::Permission { permission: long, .. } = permission(&"x\n".repeat(100)).kind else {
+            panic!("not a permission")
+        };
+        assert_eq!(first_lines(&permission_view::lines(&long)), FIRST_LINES_MAX);
+        let mut prompt = permission(&"x".repeat(FIRST_CHARS_MAX));
+        for line in ["o", "a", "yes"] {
+            assert!(matches!(prompt.parse_line(line), TypedAnswer::Invalid(_)), "{line}");
+        }
+        assert_eq!(prompt.parse_line("r"), TypedAnswer::Permission(PermissionAnswer::Reject));
+        assert_eq!(prompt.parse_line("s"), TypedAnswer::ShowAll);
+        prompt.show_all(&mut ChatScreen::new(false)).unwrap();
+        assert_eq!(prompt.parse_line("o"), TypedAnswer::Permission(PermissionAnswer::Once));
     }
 
     #[test]

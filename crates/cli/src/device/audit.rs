@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use device::ledger::{Entries, Unreadable, verify};
-use protocol::relay::{ClientId, RelayAuditEntry};
+use protocol::relay::{ClientId, RelayAuditEntry, audit::RequestSummary};
 use serde_json::Value;
 
-use super::{control::request_subject, local_device::LocalDevice};
+use super::local_device::LocalDevice;
 use crate::{
     exit::{self, CommandError, CommandResult},
     output::{CommandOutput, or_dash, plain, table, time},
@@ -114,8 +114,11 @@ fn request_table(entries: Entries, last: usize) -> Result<String, CommandError> 
         }
     }
     let rows = requests.into_values().map(|entry| {
-        let subject =
-            entry.virtual_path.as_ref().map(ToString::to_string).or_else(|| request_subject(&entry.summary));
+        let subject = entry
+            .virtual_path
+            .as_ref()
+            .map(ToString::to_string)
+            .or_else(|| RequestSummary::subject(&entry.summary));
         let status = match (entry.status, entry.error) {
             (None, _) => "no recorded end".to_owned(),
             (Some(status), None) => wire_name(&status),

@@ -16,7 +16,10 @@ use std::{
 };
 
 use device::{Answer, Device, Lending, Standing, Telling};
-use protocol::device::{HubConnectionState, LocalDeviceStatus};
+use protocol::{
+    device::{HubConnectionState, LocalDeviceStatus},
+    relay::audit::RequestSummary,
+};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep_until},
@@ -29,7 +32,7 @@ use self::{
     status_screen::StatusScreen,
     terminal_prompt::PendingQuestion,
 };
-use super::control::{lent_summary, request_subject, status_view};
+use super::control::{lent_summary, status_view};
 use crate::output::plain;
 
 pub(super) use terminal_prompt::prompt;
@@ -262,7 +265,7 @@ fn status_line(status: &LocalDeviceStatus) -> String {
     let running: Vec<_> = status
         .running
         .iter()
-        .map(|running| match request_subject(&running.summary) {
+        .map(|running| match RequestSummary::subject(&running.summary) {
             Some(subject) => format!("{} {subject}", running.method),
             None => running.method.clone(),
         })

@@ -6,7 +6,7 @@ use clap::Args;
 use device::ask;
 use protocol::{
     device::{DeviceControlCommand, HubConnectionState, LendingState, LocalDeviceStatus},
-    relay::{ClientId, RootMode},
+    relay::{ClientId, RootMode, audit::RequestSummary},
 };
 use serde_json::json;
 use tokio::{io::AsyncReadExt, net::UnixStream, time::timeout};
@@ -165,7 +165,7 @@ pub(super) fn status_view(status: &LocalDeviceStatus) -> String {
     if !status.running.is_empty() {
         let rows = status.running.iter().map(|running| {
             let subject = running.virtual_path.as_ref().map(ToString::to_string);
-            let subject = subject.or_else(|| request_subject(&running.summary));
+            let subject = subject.or_else(|| RequestSummary::subject(&running.summary));
             [
                 running.method.clone(),
                 or_dash(subject),
@@ -206,11 +206,6 @@ pub(super) fn lent_summary(status: &LocalDeviceStatus) -> String {
     let tools = status.lent.tool_count.iter().map(|count| format!("{count} tools"));
     let lent: Vec<_> = roots.chain(shell).chain(tools).collect();
     if lent.is_empty() { "nothing".into() } else { plain(&lent.join(", ")) }
-}
-
-/// The program, tool or command that a request is about, from its audit summary.
-pub(super) fn request_subject(summary: &serde_json::Map<String, serde_json::Value>) -> Option<String> {
-    ["program", "tool", "command_id"].iter().find_map(|name| Some(summary.get(*name)?.as_str()?.to_owned()))
 }
 
 fn display_name(status: &LocalDeviceStatus) -> String {

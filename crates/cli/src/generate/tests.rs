@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 fn documents() -> [Value; 2] {
-    [daemon::openapi(), hub::openapi()]
+    [daemon::generate_openapi(), hub::generate_openapi()]
 }
 
 /// Every operation of both documents, with its method and path.

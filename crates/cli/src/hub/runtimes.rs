@@ -1,6 +1,6 @@
 //! `tombolo hub runtimes`: the daemons that the hub connects to.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 use client::Client;
@@ -11,6 +11,7 @@ use protocol::{
 use secrecy::ExposeSecret;
 
 use crate::{
+    duration::{self, VALUE_NAME},
     exit::{CommandError, CommandResult},
     output::{CommandOutput, table, time},
     secret::{self, TOKEN_VARIABLE},
@@ -51,6 +52,9 @@ Examples:
         /// Add the runtime to this workspace
         #[arg(long, default_value_t)]
         workspace: WorkspaceName,
+        /// How long the token may wait for its daemon, such as 30m or 7d
+        #[arg(long, default_value = "24h", value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        expires_in: Duration,
     },
     /// Show a runtime
     #[command(after_help = "Examples:\n  tombolo hub runtimes get box")]
@@ -77,8 +81,9 @@ impl RequestCommand for HubRuntimesCommand {
                 let add = AddRuntimeRequest { id, workspace, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
             }
-            HubRuntimesCommand::Invite { id, workspace } => {
-                let answer = runtimes.invite(&CreateJoinTokenRequest { id, workspace }).await?;
+            HubRuntimesCommand::Invite { id, workspace, expires_in } => {
+                let expires_at = Some(duration::from_now(expires_in)?);
+                let answer = runtimes.invite(&CreateJoinTokenRequest { id, workspace, expires_at }).await?;
                 output.print_note("this token is shown once: save it to a file and start the daemon with --join URL --join-token-file FILE");
                 output.answer(&answer, |invited| invited.token)
             }

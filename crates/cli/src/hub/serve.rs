@@ -96,6 +96,10 @@ pub(super) struct HubServeOptions {
     /// Deprecated: use --approval-timeout, for example --approval-timeout 10m
     #[arg(long, value_name = "SECONDS", hide = true)]
     approval_seconds: Option<NonZeroU32>,
+    /// Give up on a runtime that does not begin a response within this time; requests that wait for an
+    /// agent, a process or files have more
+    #[arg(long, default_value = "30s", value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+    response_timeout: Duration,
     /// Limit relay messages to this many bytes, in both directions
     #[arg(long, default_value_t = FRAME_BYTES_DEFAULT, value_parser = frame_bytes_parser(), value_name = "BYTES")]
     relay_frame_bytes_max: u32,
@@ -167,7 +171,7 @@ fn config(options: &HubServeOptions) -> anyhow::Result<Config> {
         runtimes: options.runtimes.clone(),
         backlog: Retention { events: options.backlog_max, bytes: options.backlog_bytes_max },
         policy: options.policy.clone(),
-        pace: Pace::default(),
+        pace: Pace { response_timeout: options.response_timeout, ..Pace::default() },
         failures: failure_rate(options.failures_per_minute),
         requests: request_rate(options.requests_per_second),
         public_url: options.public_url.clone(),

@@ -71,7 +71,9 @@ impl RequestCommand for HubTokensCommand {
                 let scope =
                     (role.is_some() || workspaces.is_some()).then_some(TokenScope { role, workspaces });
                 let expires_at = expires_in.map(duration::from_now).transpose()?;
-                let answer = tokens.add(&CreateTokenRequest { name, user, scope, expires_at }).await?;
+                let answer = tokens
+                    .add(&CreateTokenRequest { name, user, scope, expires_at, current_token: None })
+                    .await?;
                 if quiet {
                     return output.line(&answer.read()?.secret);
                 }

@@ -3,14 +3,14 @@
 use clap::Args;
 use protocol::{
     Author, WaitId,
-    wait::{AnswerWaitRequest, WaitAnswer, WaitRequest},
+    wait::{AnswerWaitRequest, WaitAnswer},
 };
 
 use super::source::{OpenWait, WaitSource};
 use crate::{
     chat::wait_prompt::{TypedAnswer, WaitPrompt},
     exit::{CommandError, CommandResult},
-    output::CommandOutput,
+    output::{CommandOutput, plain},
 };
 
 /// A wait, and the answer to it.
@@ -33,7 +33,14 @@ impl AnswerArgs {
     pub(super) async fn send(self, source: &WaitSource<'_>, output: CommandOutput) -> CommandResult {
         let Self { id, answer, reject, author } = self;
         let open = find(source.fetch().await?, &id)?;
-        let answer = if reject { WaitAnswer::Reject } else { parse_answer(&open.wait.request, &answer)? };
+        let answer = if reject {
+            WaitAnswer::Reject
+        } else {
+            let mut prompt = WaitPrompt::new(&open.wait.request);
+            // The list shows the beginning of a long request only. The user reads all of it here.
+            prompt.full_text().iter().for_each(|line| output.print_note(&plain(line)));
+            parse_answer(prompt, &answer)?
+        };
         source.answer(&open, &AnswerWaitRequest { answer, author }, output).await
     }
 }
@@ -58,10 +65,9 @@ fn matches_id(wait: WaitId, id: &str) -> bool {
     !id.is_empty() && (name.starts_with(id) || bare.starts_with(id) || bare.ends_with(id))
 }
 
-/// Reads the words on the command line as the answer to `request`.
-fn parse_answer(request: &WaitRequest, words: &[String]) -> Result<WaitAnswer, CommandError> {
+/// Reads the words on the command line as the answer to a prompt.
+fn parse_answer(mut prompt: WaitPrompt, words: &[String]) -> Result<WaitAnswer, CommandError> {
     let usage = |message: String| Err(CommandError::Usage(message));
-    let mut prompt = WaitPrompt::new(request);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let answer = match prompt.parse_line(word) {
@@ -69,6 +75,7 @@ fn parse_answer(request: &WaitRequest, words: &[String]) -> Result<WaitAnswer, C
             TypedAnswer::Question(answers) => WaitAnswer::Question(answers),
             TypedAnswer::Rejected => WaitAnswer::Reject,
             TypedAnswer::NextQuestion => continue,
+            TypedAnswer::ShowAll => return usage(format!("`{word}` is not an answer")),
             TypedAnswer::Invalid(hint) => return usage(format!("`{word}` is not a valid answer: {hint}")),
         };
         return match words.next() {
@@ -81,7 +88,7 @@ fn parse_answer(request: &WaitRequest, words: &[String]) -> Result<WaitAnswer, C
 
 #[cfg(test)]
 mod tests {
-    use protocol::wait::{PermissionAnswer, QuestionItem, QuestionOption, QuestionRequest};
+    use protocol::wait::{PermissionAnswer, QuestionItem, QuestionOption, QuestionRequest, WaitRequest};
 
     use super::*;
 
@@ -120,7 +127,10 @@ mod tests {
             plan: None,
         });
         let read = |words: &[&str]| {
-            parse_answer(&request, &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+            parse_answer(
+                WaitPrompt::new(&request),
+                &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(),
+            )
         };
         let answers = vec![vec!["Red".to_owned()], vec!["Green".to_owned()]];
         assert_eq!(read(&["1", "green"]).unwrap(), WaitAnswer::Question(answers));
@@ -141,7 +151,9 @@ mod tests {
             ("always", PermissionAnswer::Always),
             ("deny", PermissionAnswer::Reject),
         ] {
-            assert_eq!(parse_answer(&request, &[word.into()]).unwrap(), WaitAnswer::Permission(answer));
+            let mut prompt = WaitPrompt::new(&request);
+            assert_eq!(prompt.full_text(), ["use Bash: ls"]);
+            assert_eq!(parse_answer(prompt, &[word.into()]).unwrap(), WaitAnswer::Permission(answer));
         }
     }
 }

@@ -7,3 +7,4 @@ mod http;
 mod install;
 mod killed;
 mod packages;
+pub(crate) mod private;

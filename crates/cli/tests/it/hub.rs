@@ -18,6 +18,7 @@ mod presence;
 mod refused;
 mod revoked;
 mod roles;
+mod stalled;
 pub(crate) mod up;
 pub(crate) mod viewer;
 mod watched;

@@ -212,9 +212,9 @@ async fn a_record_in_a_file_is_verified() {
     };
     let (mut head, mut lines) = (None, Vec::new());
     for id in ["a", "b", "c"] {
-        let (entry, next) = protocol::relay::audit::chain::link(head.as_ref(), entry(id));
-        lines.push(serde_json::to_string(&entry).unwrap());
-        head = Some(next);
+        let mut line = Vec::new();
+        head = Some(protocol::relay::audit::chain::append(head.as_ref(), entry(id), &mut line));
+        lines.push(String::from_utf8(line).unwrap());
     }
     let verify = |lines: &[String], file: &Path| {
         std::fs::write(file, lines.join("\n")).unwrap();

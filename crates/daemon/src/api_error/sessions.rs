@@ -28,7 +28,7 @@ impl From<Error> for ApiError {
             Error::Agent(_) => ProblemKind::AgentStart,
             Error::Storage(cause) => storage_kind(cause.cause()),
             Error::Damaged(_) => ProblemKind::StoreCorrupt,
-            Error::Thread(_) => ProblemKind::Internal,
+            Error::Secrets { .. } | Error::Thread(_) => ProblemKind::Internal,
             Error::Ending(_) => ProblemKind::ShuttingDown,
         };
         if matches!(kind, ProblemKind::Internal | ProblemKind::StoreCorrupt | ProblemKind::NoSpace) {

@@ -38,9 +38,9 @@ pub(crate) async fn write_file(
     let length = request.typed_get::<ContentLength>().map(|length| length.0);
     let root = app.clone();
     let mut file = run_blocking(move || {
-        let mut file = root.files.create(&path, options)?;
+        let file = root.files.create(&path, options)?;
         if let Some(length) = length {
-            file.preallocate(length)?;
+            file.check_space(length)?;
         }
         Ok::<_, files::Error>(file)
     })

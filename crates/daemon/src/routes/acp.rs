@@ -21,11 +21,11 @@ use protocol::{
 };
 use serde::Deserialize;
 use server::{
+    RouteCollector,
     extract::{self, Path, Query},
-    request_body, sse,
+    request_body, routes, sse,
 };
 use utoipa::IntoParams;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{api_error::Result, app::App};
@@ -36,8 +36,8 @@ const MESSAGE_BYTES_MAX: usize = 64 << 20;
 const EVENT_ID: HeaderName = HeaderName::from_static("acp-event-id");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(send, stream, prepare, delete))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list)).add(routes!(send, stream, prepare, delete));
 }
 
 /// List the instances.

@@ -10,8 +10,7 @@ use protocol::{
     AgentName, ProblemKind,
     agents::{Agent, AgentList, AgentModeList, AgentModelList},
 };
-use server::extract::Path;
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{RouteCollector, extract::Path, routes};
 
 use super::Problems;
 use crate::{
@@ -19,12 +18,8 @@ use crate::{
     app::App,
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(install::install))
-        .routes(routes!(modes))
-        .routes(routes!(models))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list)).add(routes!(install::install)).add(routes!(modes)).add(routes!(models));
 }
 
 /// List the known agents.
@@ -47,6 +42,7 @@ async fn describe(app: &App, agent: &Definition) -> Agent {
         installed: presence.program.is_some(),
         version: presence.version,
         path: presence.program.map(|path| path.display().to_string()),
+        verified: presence.verified,
         source: agent.source,
         installable_from: presence.sources,
         credentials_found: !app.installer.credentials(agent).await.is_empty(),

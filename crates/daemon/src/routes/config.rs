@@ -4,9 +4,12 @@ use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::config::{McpServer, McpServerList, Skill, SkillList};
 use serde::Deserialize;
-use server::extract::{self, Query};
+use server::{
+    RouteCollector,
+    extract::{self, Query},
+    routes,
+};
 use utoipa::IntoParams;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
@@ -15,12 +18,12 @@ use crate::{
     config_store::{ConfigDirectory, EntryName},
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(read_mcp, write_mcp, delete_mcp)).routes(routes!(
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(read_mcp, write_mcp, delete_mcp)).add(routes!(
         read_skill,
         write_skill,
         delete_skill
-    ))
+    ));
 }
 
 #[derive(Deserialize, IntoParams)]

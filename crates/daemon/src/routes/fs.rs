@@ -13,9 +13,12 @@ use protocol::fs::{
     MoveFileRequest,
 };
 use serde::Deserialize;
-use server::extract::{self, Query};
+use server::{
+    RouteCollector,
+    extract::{self, Query},
+    routes,
+};
 use utoipa::IntoParams;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
@@ -24,15 +27,15 @@ use crate::{
     file_transfer::{download, run_blocking, upload, wire},
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(entries))
-        .routes(routes!(read, write))
-        .routes(routes!(delete))
-        .routes(routes!(mkdir))
-        .routes(routes!(rename))
-        .routes(routes!(stat))
-        .routes(routes!(upload_batch))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector
+        .add(routes!(entries))
+        .add(routes!(read, write))
+        .add(routes!(delete))
+        .add(routes!(mkdir))
+        .add(routes!(rename))
+        .add(routes!(stat))
+        .add(routes!(upload_batch));
 }
 
 #[derive(Deserialize, IntoParams)]

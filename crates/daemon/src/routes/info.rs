@@ -1,22 +1,16 @@
 //! Describes the daemon: name, health, OpenAPI document and metrics.
 
-use std::sync::OnceLock;
-
 use axum::{Json, extract::State, response::Response};
 use bytes::Bytes;
 use http::header;
 use protocol::info::{HealthStatus, ServerInfo};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{RouteCollector, routes};
 
 use super::Problems;
 use crate::{api, api_error::Result, app::App};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(about))
-        .routes(routes!(health))
-        .routes(routes!(openapi))
-        .routes(routes!(metrics))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(about)).add(routes!(health)).add(routes!(openapi)).add(routes!(metrics));
 }
 
 /// Describe this server.
@@ -42,9 +36,7 @@ async fn health() -> Json<HealthStatus> {
     responses((status = OK, description = "This document", body = Object, content_type = "application/json"), Problems)
 )]
 async fn openapi() -> ([(header::HeaderName, &'static str); 1], Bytes) {
-    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
-    let document = DOCUMENT.get_or_init(|| Bytes::from(api::document().to_string()));
-    ([(header::CONTENT_TYPE, "application/json")], document.clone())
+    ([(header::CONTENT_TYPE, "application/json")], api::openapi())
 }
 
 /// Read the metrics, in the format of Prometheus.

@@ -11,11 +11,11 @@ use protocol::{
 };
 use serde::Deserialize;
 use server::{
+    RouteCollector,
     extract::{self, Path, Query},
-    request_body,
+    request_body, routes,
 };
 use utoipa::IntoParams;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{api_error::Result, app::App};
@@ -23,16 +23,16 @@ use crate::{api_error::Result, app::App};
 /// The largest input of one request, which equals the size of the input queue of a process.
 const INPUT_BYTES_MAX: usize = 1 << 20;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list, start))
-        .routes(routes!(read, delete))
-        .routes(routes!(logs::logs))
-        .routes(routes!(input))
-        .routes(routes!(signal))
-        .routes(routes!(resize))
-        .routes(routes!(wait))
-        .routes(routes!(terminal::terminal))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector
+        .add(routes!(list, start))
+        .add(routes!(read, delete))
+        .add(routes!(logs::logs))
+        .add(routes!(input))
+        .add(routes!(signal))
+        .add(routes!(resize))
+        .add(routes!(wait))
+        .add(routes!(terminal::terminal));
 }
 
 /// List the processes that were started and not deleted, oldest first.

@@ -10,26 +10,29 @@ use protocol::{
     SessionId,
     sessions::{CreateSessionRequest, Session, SessionCreated, SessionList, SessionSnapshot},
 };
-use server::extract::{self, Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{
+    RouteCollector,
+    extract::{self, Path},
+    routes,
+};
 
 use super::Problems;
 use crate::{api_error::Result, app::App};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(create, read, delete))
-        .routes(routes!(snapshot))
-        .routes(routes!(cancel))
-        .routes(routes!(inputs::send, inputs::transcript))
-        .routes(routes!(inputs::inputs))
-        .routes(routes!(inputs::edit, inputs::withdraw))
-        .routes(routes!(events::events))
-        .routes(routes!(events::stream))
-        .routes(routes!(answers::reply))
-        .routes(routes!(answers::reject))
-        .routes(routes!(answers::permit))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector
+        .add(routes!(list))
+        .add(routes!(create, read, delete))
+        .add(routes!(snapshot))
+        .add(routes!(cancel))
+        .add(routes!(inputs::send, inputs::transcript))
+        .add(routes!(inputs::inputs))
+        .add(routes!(inputs::edit, inputs::withdraw))
+        .add(routes!(events::events))
+        .add(routes!(events::stream))
+        .add(routes!(answers::reply))
+        .add(routes!(answers::reject))
+        .add(routes!(answers::permit));
 }
 
 /// List the sessions, the most recently used first.

@@ -9,17 +9,17 @@ use protocol::{
     wait::{AnswerWaitRequest, Wait, WaitList},
 };
 use server::{
+    RouteCollector,
     extract::{self, AuthorHeader, Path},
-    sse,
+    routes, sse,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 use worker_runtime::Waiting;
 
 use super::Problems;
 use crate::{api_error::Result, app::App};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(events)).routes(routes!(answer))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list)).add(routes!(events)).add(routes!(answer));
 }
 
 /// List the open waits of all sessions, the oldest first.

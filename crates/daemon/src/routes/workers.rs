@@ -3,19 +3,19 @@
 use axum::{extract::State, response::Response};
 use protocol::SessionId;
 use server::{
-    WebSocketUpgrade,
+    RouteCollector, WebSocketUpgrade,
     extract::{Path, Query},
     observation::WatchQuery,
+    routes,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 use websocket::KeepAlive;
 use worker_runtime::ws;
 
 use super::Problems;
 use crate::{api_error::Result, app::App};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(watch))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(watch));
 }
 
 /// Observe a session over a WebSocket, as a hub does.

@@ -11,7 +11,7 @@ use std::{
 
 use files::private_file;
 use parking_lot::Mutex;
-use protocol::relay::audit::chain::{ChainHead, link};
+use protocol::relay::audit::chain::{self, ChainHead};
 use serde_json::Value;
 use tracing::{error, warn};
 
@@ -112,10 +112,8 @@ impl Writer {
         let mut head = self.head.clone();
         let mut lines = Vec::new();
         for queued in batch {
-            let (entry, next) = link(head.as_ref(), (*queued.entry).clone());
-            serde_json::to_writer(&mut lines, &entry)?;
+            head = Some(chain::append(head.as_ref(), (*queued.entry).clone(), &mut lines));
             lines.push(b'\n');
-            head = Some(next);
         }
         if let Err(error) = self.file.write_all(&lines) {
             // Half a line would break the chain.

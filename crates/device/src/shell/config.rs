@@ -26,9 +26,10 @@ pub const RETENTION: Duration = Duration::from_secs(600);
 /// How long a command may take of which nothing else is said: nobody waits longer for one.
 pub const RUNTIME_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// How long a command may take to end by itself after TERM, before it is killed.
-// Builds and servers clean up within this; with the killing it is well below the 10 s that a cancelled request may take.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a command that is to end has before it is killed. It gets SIGTERM after a quarter of that.
+// Revoked access ends within a second, and that includes commands. Finding and killing the processes of a command, and telling
+// the hub, takes some ten milliseconds, on a busy machine a few hundred.
+const GRACE: Duration = Duration::from_millis(600);
 
 /// How commands are lent.
 #[derive(Clone)]
@@ -79,7 +80,7 @@ pub struct Limits {
     pub retention: Duration,
     /// How much of the output of one in the background is kept.
     pub ring_bytes_max: usize,
-    /// How long one may take to end by itself after TERM.
+    /// How long one that is to end has before it is killed.
     pub grace: Duration,
     /// How much memory all of them together may keep files in.
     pub scratch_bytes_max: u64,

@@ -19,8 +19,9 @@ use std::{
 use landlock::ABI;
 use protocol::relay::CommandNetwork;
 use rustix::{
+    fs::{OFlags, fcntl_getfl, fcntl_setfl},
     io::{FdFlags, fcntl_setfd},
-    process::{Pid, WaitOptions, wait},
+    process::{DumpableBehavior, Pid, WaitOptions, set_dumpable_behavior, wait},
 };
 use serde::{Deserialize, Serialize};
 
@@ -115,16 +116,19 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitStatus, Erro
         Some(signal) => Word::Killed(signal),
         None => Word::Exited(status.code().unwrap_or_default()),
     };
-    report.write_all(word.line().as_bytes())?;
+    // The exit status must not depend on the report: the device falls back to it.
+    let _ = report.write_all(word.line().as_bytes());
     Ok(status)
 }
 
-/// The descriptor that was handed over, which the command does not get.
+/// Takes over the inherited descriptor of the report, so that the command does not inherit it.
 #[expect(unsafe_code, reason = "a descriptor that was inherited is known by its number only")]
 fn take(report: RawFd) -> io::Result<File> {
     // SAFETY: whoever started this program opened it for us and told its number; nothing else here knows it.
     let report = unsafe { OwnedFd::from_raw_fd(report) };
     fcntl_setfd(&report, FdFlags::CLOEXEC)?;
+    // All reports together are far smaller than a pipe. If it is full all the same, waiting would keep the sandbox alive.
+    fcntl_setfl(&report, fcntl_getfl(&report)? | OFlags::NONBLOCK)?;
     Ok(report.into())
 }
 
@@ -134,6 +138,10 @@ fn confine(orders: &Orders) -> Result<(), Error> {
     walls::limit()?;
     let enforced = walls::enclose(&orders.writable, walls::KNOWN.min(ABI::from(orders.landlock)))?;
     filter::apply(LocalSockets::of(orders.network, enforced))?;
+    // The command runs as the same user and could open our descriptors in `/proc/1/fd`, the report among them. The kernel
+    // forbids that for a process that is not dumpable; the command becomes dumpable again when it is executed. Last, because
+    // our own files in `/proc` belong to root from here on.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     Ok(())
 }
 

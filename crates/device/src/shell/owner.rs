@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use process::{ChildExit, ChildStream, OutputReader, Signal};
+use process::{ChildExit, ChildStream, OutputReader};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep_until, timeout},
@@ -24,7 +24,7 @@ use crate::{Lasting, Lending};
 /// How long a sandbox that has ended may take to say how: it did so before.
 const REPORT_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// How long a command has to end by itself when it is not to go on.
+/// How long a command has at most, whatever the limits allow, when it must not continue.
 const STOP_GRACE: Duration = Duration::from_millis(400);
 
 /// What ends a command besides itself, and who hears of its end.
@@ -71,8 +71,9 @@ struct Pump {
 
 /// Why a command is ended.
 enum Why {
+    /// The caller cancelled it or disconnected.
     Cancelled,
-    /// The owner of the device has ended everything, or no commands are granted any more.
+    /// The device's owner stopped the device, or commands are no longer granted.
     Stopped,
     TimedOut,
 }
@@ -105,7 +106,7 @@ impl Owner {
         let command = &self.command;
         // Also after its own end: it may have left somebody behind.
         let exit = match why {
-            Some(Why::Stopped) => at_once(command).await,
+            Some(Why::Stopped) => command.control.stop_within(STOP_GRACE).await,
             _ => command.control.stop().await,
         };
         let took = command.started.elapsed();
@@ -132,17 +133,6 @@ impl Owner {
         lasting.ended(outcome.err().map(|error| error.code)).await;
         command.end.send_replace(Some(end));
     }
-}
-
-/// Ends a command within a second, whatever it is doing: it is not to go on.
-async fn at_once(command: &Command) -> ChildExit {
-    let mut stop = std::pin::pin!(command.control.stop());
-    if let Ok(exit) = timeout(STOP_GRACE, &mut stop).await {
-        return exit;
-    }
-    // Nobody may be left in it.
-    let _ = command.control.signal(Signal::KILL);
-    stop.await
 }
 
 /// How it ended by itself. A sandbox knows better than who waits for the sandbox.

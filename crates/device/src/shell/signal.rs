@@ -37,10 +37,7 @@ const SIGNALS: [(&str, Signal); 26] = [
 pub(super) fn find(signal: &shell::Signal) -> Option<Signal> {
     let fits = |(name, known): &&(&str, Signal)| match signal {
         shell::Signal::Number(number) => known.as_raw() == *number,
-        shell::Signal::Name(said) => {
-            let said = said.to_ascii_uppercase();
-            said.strip_prefix("SIG").unwrap_or(&said) == *name
-        }
+        shell::Signal::Name(_) => signal.known_name() == Some(*name),
     };
     SIGNALS.iter().find(fits).map(|(_, known)| *known)
 }
@@ -61,6 +58,7 @@ mod tests {
     fn signals_have_names_and_numbers() {
         let name = |name: &str| find(&shell::Signal::Name(name.into()));
         assert_eq!(name("SIGTERM"), Some(Signal::TERM));
+        assert!(SIGNALS.iter().all(|(known, signal)| name(known) == Some(*signal)));
         assert_eq!(name("int"), Some(Signal::INT));
         assert_eq!(name("SIGNAL"), None);
         assert_eq!(name(""), None);

@@ -23,14 +23,18 @@ async fn what_is_kept_of_a_request_is_bounded() {
     let long = "\u{1}".repeat(4000);
     let dots = format!("{}/..more{}", "x".repeat(512 - "/workspace/main//..".len()), "y".repeat(100));
     for path in [long.as_str(), &dots] {
-        let mut visit = Visit::begin(&usage, Some(&ledger), &roots, &request(&"m".repeat(100_000), path));
+        let mut visit = Visit::begin(&usage, Some(&ledger), &roots, &request("file.read", path));
         let running = serde_json::to_string(&usage.seen().running).unwrap();
         assert!(running.len() < 8 * 1024, "{}", running.len());
         visit.allowed(PolicyDecision::Allowed).await.unwrap();
         visit.ended(&Ok(RawJson::empty())).await;
     }
+    let mut visit = Visit::begin(&usage, Some(&ledger), &roots, &request(&"m".repeat(100_000), &long));
+    visit.ended(&Err(RelayError::new(RelayErrorCode::UnknownMethod, "unknown method"))).await;
     ledger.close().await;
     let entries: Vec<Value> = Entries::read(directory.path()).unwrap().collect::<Result<_, _>>().unwrap();
+    assert_eq!(entries.len(), 5);
+    assert!(entries.iter().all(|entry| entry.to_string().len() < 8 * 1024));
     for (entry, path) in entries.iter().zip([&long, &long, &dots, &dots]) {
         assert!(entry.to_string().len() < 8 * 1024, "{}", entry.to_string().len());
         let whole = format!("/workspace/main/{path}");

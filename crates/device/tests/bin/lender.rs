@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc, time:
 use anyhow::Context;
 use async_trait::async_trait;
 use device::{
-    Consent, Device, Roots,
+    Consent, Device, Home, Roots,
     shell::{Config, Limits, OnDisconnect, Runtime, Sandbox, Shell, init},
 };
 use protocol::relay::{
@@ -27,10 +27,13 @@ fn main() -> anyhow::Result<ExitCode> {
     let rest = rest.context("arguments must be UTF-8")?;
     match (first.to_str(), rest.as_slice()) {
         (Some("hold"), [directory, line]) => runtime.block_on(hold(Path::new(directory), line))?,
+        (Some("claim"), [directory, line]) => runtime.block_on(claim(Path::new(directory), line))?,
         (Some("cancel"), [directory, line, others @ ..]) => {
             runtime.block_on(cancel(Path::new(directory), line, others))?;
         }
-        _ => anyhow::bail!("usage: lender hold DIRECTORY LINE, or lender cancel DIRECTORY LINE [OTHER…]"),
+        _ => anyhow::bail!(
+            "usage: lender hold DIRECTORY LINE, lender claim DIRECTORY LINE, or lender cancel DIRECTORY LINE [OTHER…]"
+        ),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -38,6 +41,16 @@ fn main() -> anyhow::Result<ExitCode> {
 /// Lends a directory, starts a command in its sandbox, and runs until it is killed.
 async fn hold(directory: &Path, line: &str) -> anyhow::Result<()> {
     let lent = lend(directory, Runtime::Sandboxed).await?;
+    lent.start(line).await?;
+    println!("started");
+    std::future::pending().await
+}
+
+/// Becomes the device whose files are in a directory, starts a command there without a sandbox, and runs until it is killed.
+async fn claim(directory: &Path, line: &str) -> anyhow::Result<()> {
+    let _claim = Home::of(directory, &"lender".parse()?).claim()?;
+    let _orphans = process::OrphanReaper::enable()?;
+    let lent = lend(directory, Runtime::Local).await?;
     lent.start(line).await?;
     println!("started");
     std::future::pending().await

@@ -5,6 +5,7 @@ mod confined;
 mod ending;
 mod flood;
 mod limits;
+mod privileges;
 mod reconnect;
 mod record;
 mod running;

@@ -126,8 +126,8 @@ fn parents_durability_and_space_are_optional() {
     assert_cause!(world.root.create(&path("x/y/a"), options), FileErrorCause::NotFound);
     options.parents = ParentDirectories::Create;
     let mut file = world.root.create(&path("x/y/a"), options).unwrap();
-    file.preallocate(1 << 20).unwrap();
-    assert_cause!(file.preallocate(1 << 60), FileErrorCause::NoSpace);
+    file.check_space(1 << 20).unwrap();
+    assert_cause!(file.check_space(1 << 60), FileErrorCause::NoSpace);
     file.write_all(b"content").unwrap();
     assert_eq!(file.commit().unwrap().stat.size, 7);
     assert_eq!(world.read("x/y/a").unwrap(), "content");

@@ -66,7 +66,7 @@ async fn open(
     match timeout(pace.answer_max, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
-        Ok(Err(Down::Unreachable | Down::Malformed | Down::Busy)) | Err(_) => {
+        Ok(Err(_)) | Err(_) => {
             Err(Ended::Again(backend(DiagnosticKind::RuntimeUnavailable, "the runtime is unreachable")))
         }
     }
@@ -91,9 +91,16 @@ async fn hear(
     loop {
         let text = match upstream.next().await {
             Ok(Some(text)) => text,
-            Ok(None) | Err(Down::Unreachable | Down::Busy) => return gone(),
+            Ok(None) => return gone(),
             Err(Down::NoWorker) => return Ended::Gone,
             Err(Down::Malformed) => return malformed(),
+            Err(
+                Down::Unreachable
+                | Down::Busy
+                | Down::Timeout(_)
+                | Down::BrokenRequest
+                | Down::StalledRequest(_),
+            ) => return gone(),
         };
         feed.metrics.bytes_in.inc_by(text.len() as u64);
         match feed.take(&text, from) {

@@ -22,7 +22,13 @@ fn viewer() -> UpdateUserRequest {
 }
 
 fn add(name: &str) -> CreateTokenRequest {
-    CreateTokenRequest { name: name.parse().unwrap(), user: None, scope: None, expires_at: None }
+    CreateTokenRequest {
+        name: name.parse().unwrap(),
+        user: None,
+        scope: None,
+        expires_at: None,
+        current_token: None,
+    }
 }
 
 /// The first time there is an owner of everything, also of what comes later, with a token that is shown once.

@@ -2,17 +2,32 @@
 
 use std::{fs, io, path::PathBuf, sync::Arc};
 
+use parking_lot::RwLock;
+use serde::Deserialize;
 use server::ErrorChain;
 use tokio::sync::watch;
 use tracing::{error, info};
 
-use super::{Both, PassThrough, Policy, Redaction};
+use super::{Both, PassThrough, Policy, Redaction, SessionRules};
+
+/// The policy file.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PolicyFile {
+    /// What is hidden from whom, by role.
+    #[serde(default)]
+    redact: Redaction,
+    /// What controllers may choose when creating sessions, by workspace.
+    #[serde(default)]
+    controllers: SessionRules,
+}
 
 /// The policy that holds now: what was given, and the rules of a file if there is one.
 pub struct Policies {
     base: Arc<dyn Policy>,
     file: Option<PathBuf>,
     now: watch::Sender<Arc<dyn Policy>>,
+    session_rules: RwLock<Arc<SessionRules>>,
 }
 
 /// Why a file of rules cannot be used.
@@ -27,7 +42,7 @@ impl Policies {
     /// The given one alone.
     pub fn new(base: Arc<dyn Policy>) -> Self {
         let now = watch::Sender::new(Arc::clone(&base));
-        Self { base, file: None, now }
+        Self { base, file: None, now, session_rules: RwLock::default() }
     }
 
     /// The rules of the file, on top of the given one.
@@ -56,15 +71,21 @@ impl Policies {
 
     fn load(&self) -> Result<(), PolicyError> {
         let Some(path) = &self.file else { return Ok(()) };
-        let read = || Ok(serde_json::from_slice::<Redaction>(&fs::read(path)?)?);
-        let redaction = read().map_err(|source| PolicyError { path: path.clone(), source })?;
-        self.set(Arc::new(Both::new(Arc::clone(&self.base), Arc::new(redaction))));
+        let read = || Ok(serde_json::from_slice::<PolicyFile>(&fs::read(path)?)?);
+        let file = read().map_err(|source| PolicyError { path: path.clone(), source })?;
+        *self.session_rules.write() = Arc::new(file.controllers);
+        self.set(Arc::new(Both::new(Arc::clone(&self.base), Arc::new(file.redact))));
         Ok(())
     }
 
     /// Another policy holds from now on, also for streams that are open.
     pub fn set(&self, policy: Arc<dyn Policy>) {
         self.now.send_replace(policy);
+    }
+
+    /// What controllers may choose when creating sessions.
+    pub fn session_rules(&self) -> Arc<SessionRules> {
+        Arc::clone(&self.session_rules.read())
     }
 
     /// The policy that holds now.

@@ -10,16 +10,26 @@ use protocol::{
     Event, Message,
     event::AgentPlan,
     message::{DeltaKind, MessageDelta, MessageRole, PartContent, ToolKind},
-    sessions::{Session, SessionSnapshot},
+    sessions::{AgentError, Session, SessionSnapshot},
     wait::{PermissionRequest, Wait, WaitRequest},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use super::{Lens, Look, Paths, lost::text, paths::MASK, scanner::Scanner};
+use super::{
+    Lens, Look, Paths,
+    error_message::{hide_error_message, hide_error_messages},
+    lost::text,
+    paths::MASK,
+    scanner::Scanner,
+    tool_input::{hide_contents, hide_path_members},
+};
 
 /// How many texts can be said at a time in a worker; the pieces of others are hidden until they are told whole.
 const TEXTS_MAX: usize = 1024;
+
+/// What a tool that only thinks is called: agents without names for their tools put the thought there.
+const THINK: &str = "think";
 
 /// What is hidden from somebody.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -27,7 +37,7 @@ const TEXTS_MAX: usize = 1024;
 pub struct Hidden {
     /// What the agent thinks.
     pub thinking: bool,
-    /// What tools give, and what they change in files.
+    /// What tools give, and what they change in files: also in the input of a call and in a wait.
     pub tool_output: bool,
     /// Paths, wherever they stand.
     pub paths: Paths,
@@ -54,7 +64,9 @@ impl Hidden {
             PartContent::Reasoning { text } if self.thinking => text.clear(),
             PartContent::ToolCall(call) if self.thinking && call.kind == ToolKind::Think => {
                 (call.title, call.input) = (None, Value::Null);
+                call.name = THINK.into();
             }
+            PartContent::ToolCall(call) if self.tool_output => hide_contents(call.kind, &mut call.input),
             PartContent::ToolResult(result) if self.tool_output => {
                 result.output.clear();
                 result.diffs.clear();
@@ -75,10 +87,25 @@ impl Hidden {
         }
     }
 
-    /// What a tool would be called with that only thinks.
-    fn permission(&self, ask: &mut PermissionRequest) {
-        if self.thinking && ask.kind == ToolKind::Think {
-            ask.input = Value::Null;
+    /// The thought of a tool that only thinks, and the contents and paths of files that a tool would write.
+    fn permission(&self, request: &mut PermissionRequest) {
+        if self.thinking && request.kind == ToolKind::Think {
+            (request.tool, request.title) = (THINK.into(), THINK.into());
+            (request.reason, request.input) = (None, Value::Null);
+            request.always_allows.clear();
+        }
+        if self.tool_output {
+            hide_contents(request.kind, &mut request.input);
+        }
+        if self.paths.text(&request.title) != request.title {
+            hide_path_members(&mut request.input);
+        }
+    }
+
+    /// An agent's words about an error: they can repeat a thought or the output of a tool.
+    fn error(&self, error: &mut AgentError) {
+        if self.hides_words() {
+            hide_error_message(error);
         }
     }
 
@@ -117,6 +144,9 @@ impl Lens for Hidden {
     }
 
     fn value(&self, mut value: Value) -> Value {
+        if self.hides_words() {
+            hide_error_messages(&mut value);
+        }
         self.paths.hide(&mut value, false);
         value
     }
@@ -173,6 +203,7 @@ impl Look for Looking {
                 return Some(shown);
             }
             Event::PermissionAsked(ask) => self.hidden.permission(ask),
+            Event::Error(error) => self.hidden.error(error),
             Event::Unknown(members) if self.hidden.hides_words() => {
                 members.values_mut().for_each(|member| *member = Value::Null);
             }
@@ -197,6 +228,7 @@ impl Look for Looking {
             }
         }
         snapshot.waits.iter_mut().for_each(|wait| self.hidden.asked(wait));
+        snapshot.session.error.iter_mut().for_each(|error| self.hidden.error(error));
         let bare = bare(&snapshot);
         self.hidden.without_paths(snapshot, false).unwrap_or(bare)
     }

@@ -9,22 +9,15 @@ use super::{Hidden, Policy, Sight, Who};
 
 /// What is hidden from whom: `{"redact": {"viewer": {"thinking": true, "toolOutput": true, "paths": ["/home/*/.ssh/**"]}}}`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(from = "File")]
+#[serde(from = "BTreeMap<Role, Hidden>")]
 pub struct Redaction {
     /// By role; who has one that is not named sees everything, and who has none what the least sees.
     redact: BTreeMap<Role, Arc<Hidden>>,
 }
 
-/// The rules as a file has them.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct File {
-    redact: BTreeMap<Role, Hidden>,
-}
-
-impl From<File> for Redaction {
-    fn from(file: File) -> Self {
-        Self { redact: file.redact.into_iter().map(|(role, hidden)| (role, Arc::new(hidden))).collect() }
+impl From<BTreeMap<Role, Hidden>> for Redaction {
+    fn from(redact: BTreeMap<Role, Hidden>) -> Self {
+        Self { redact: redact.into_iter().map(|(role, hidden)| (role, Arc::new(hidden))).collect() }
     }
 }
 

@@ -25,7 +25,7 @@ impl Identity {
         let (endpoint, token) = match way {
             Way::Remote { endpoint, token } => (endpoint.as_str(), token.as_deref().unwrap_or_default()),
             // A file names none that comes by itself.
-            Way::Joined { join_digest } => (join_digest.as_str(), ""),
+            Way::Joined { join_digest, .. } => (join_digest.as_str(), ""),
         };
         let mut digest = Sha256::new();
         for said in [workspace.as_str(), endpoint, token] {

@@ -66,8 +66,14 @@ pub(super) enum Way {
         token: Option<String>,
     },
     Joined {
-        /// Of the token that lets it join.
+        /// The digest of the join token.
         join_digest: String,
+        /// The digest of the id of the daemon that joined first. Only that daemon may join from then on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        daemon_digest: Option<String>,
+        /// When the token expires if no daemon has joined; never in files of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
     },
 }
 
@@ -137,6 +143,15 @@ impl Registered {
             Origin::Told(entry) => Some(entry),
             Origin::Process | Origin::Named(_) => None,
         }
+    }
+
+    /// The same runtime, which only the daemon with this digest may join from now on.
+    pub(super) fn bound_to(&self, daemon: String) -> Self {
+        let mut bound = self.clone();
+        if let Origin::Told(Entry { way: Way::Joined { daemon_digest, .. }, .. }) = &mut bound.origin {
+            *daemon_digest = Some(daemon);
+        }
+        bound
     }
 
     /// Whether the file names it.

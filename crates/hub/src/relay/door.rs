@@ -155,7 +155,7 @@ impl Inquiry<'_> {
         connection.is_available(row).map_err(|why| unavailable(row.family, why))?;
         let effective = self.environment.effective(&lease.allowed, &connection);
         let checked = target.check(row, &effective);
-        pending.is_about(&target);
+        pending.is_at(&target);
         checked?;
         let going = self.need_own(&target)?;
         let place = self.environment.enter(row)?;

@@ -97,7 +97,7 @@ impl Relay {
             Ok((CreateGrantRequest { client_id, runtime_id, scope_id, capabilities, expires_at }, runtime))
         };
         let grants = runtimes.iter().map(grant).collect::<Result<_, AddError>>()?;
-        Ok(self.store.add_device(new, grants)?)
+        Ok(self.store.pair_device(new, grants)?)
     }
 
     /// Makes an environment: what of a device a session uses. It lasts no longer than what it is made with.

@@ -19,6 +19,9 @@ const AGE: Duration = Duration::from_secs(10 * 60);
 /// How long a device waits before it asks again.
 const POLL: Duration = Duration::from_secs(2);
 
+/// After how long without asking a device is taken to be gone. It asks every [`POLL`].
+const SILENT_MAX: Duration = Duration::from_secs(15);
+
 /// How many devices may wait at a time, all together and from one address.
 const WAITING_MAX: usize = 1000;
 const WAITING_OF_ADDRESS_MAX: usize = 20;
@@ -36,6 +39,8 @@ struct Waiting {
     request: PendingPairing,
     digest: String,
     state: State,
+    /// When the device began, or last asked.
+    heard_at: Timestamp,
 }
 
 enum State {
@@ -91,8 +96,15 @@ impl Pairings {
         let (now, mut all) = (Timestamp::now(), self.0.lock());
         // One that has expired is told so for a while.
         all.retain(|waiting| waiting.request.expires_at + AGE > now);
-        let of_address = all.iter().filter(|waiting| waiting.request.peer == peer).count();
-        if all.len() >= WAITING_MAX || of_address >= WAITING_OF_ADDRESS_MAX {
+        let is_full = |all: &[Waiting]| {
+            let of_address = all.iter().filter(|waiting| waiting.request.peer == peer).count();
+            all.len() >= WAITING_MAX || of_address >= WAITING_OF_ADDRESS_MAX
+        };
+        if is_full(&all) {
+            // Requests that nobody asks about again must not keep devices out: anybody can send those.
+            all.retain(|waiting| !waiting.is_silent(now));
+        }
+        if is_full(&all) {
             return Err(Error::Full);
         }
         let code = loop {
@@ -112,7 +124,7 @@ impl Pairings {
             created_at,
             expires_at,
         };
-        all.push(Waiting { request, digest: secret.digest(), state: State::Waiting });
+        all.push(Waiting { request, digest: secret.digest(), state: State::Waiting, heard_at: now });
         let claim_secret = secret.expose_secret().to_owned();
         Ok(PairingStarted {
             code,
@@ -176,6 +188,7 @@ impl Pairings {
         let (digest, now) = (digest(secret), Timestamp::now());
         let mut all = self.0.lock();
         let Some(at) = all.iter().position(|waiting| waiting.digest == digest) else { return Claim::Unknown };
+        all[at].heard_at = now;
         match all[at].state {
             State::Waiting if all[at].request.expires_at <= now => return Claim::Expired,
             State::Waiting | State::Confirming => return Claim::Waiting,
@@ -191,6 +204,11 @@ impl Pairings {
 impl Waiting {
     fn waits(&self, now: Timestamp) -> bool {
         matches!(self.state, State::Waiting) && self.request.expires_at > now
+    }
+
+    /// Whether the device seems to be gone. One that is being let in is not.
+    fn is_silent(&self, now: Timestamp) -> bool {
+        !matches!(self.state, State::Confirming) && self.heard_at + SILENT_MAX <= now
     }
 }
 
@@ -246,6 +264,22 @@ mod tests {
         }
         assert!(matches!(begin(&pairings, 1), Err(Error::Full)));
         begin(&pairings, 2).unwrap();
+    }
+
+    #[test]
+    fn requests_that_nobody_asks_about_make_room_for_a_device_that_does() {
+        let pairings = Pairings::default();
+        let device = begin(&pairings, 1).unwrap();
+        for _ in 1..WAITING_OF_ADDRESS_MAX {
+            begin(&pairings, 1).unwrap();
+        }
+        for waiting in pairings.0.lock().iter_mut() {
+            waiting.heard_at = Timestamp::now() - SILENT_MAX;
+        }
+        assert!(matches!(pairings.claim(&device.claim_secret), Claim::Waiting));
+        begin(&pairings, 1).unwrap();
+        assert_eq!(pairings.list().len(), 2);
+        assert!(matches!(pairings.claim(&device.claim_secret), Claim::Waiting));
     }
 
     #[test]

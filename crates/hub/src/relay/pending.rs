@@ -86,6 +86,12 @@ impl Pending {
         self.target.clone_from(&target.label);
     }
 
+    /// The path of the request is resolved against what the environment may use.
+    pub(crate) fn is_at(&mut self, target: &Target) {
+        self.entry.virtual_path.clone_from(&target.virtual_path);
+        self.target.clone_from(&target.label);
+    }
+
     /// Somebody has approved it, now or before.
     pub(crate) fn is_approved(&mut self, approved: &Approved) {
         self.entry.policy_decision = PolicyDecision::Approved;

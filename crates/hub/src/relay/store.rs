@@ -78,15 +78,28 @@ impl Store {
         self.0.change(Error::File, change)
     }
 
-    /// Lets a device in, or one more copy of it, and grants something of it: all of that, or nothing.
-    pub(crate) fn add_device(
+    /// Lets a device in, or one more copy of it.
+    pub(crate) fn add_device(&self, new: NewDevice) -> Result<(Added, NewToken), Error> {
+        let token = NewToken::mint(DEVICE_PREFIX).map_err(Error::File)?;
+        let added = self.change(|state, now| {
+            let (device, token) = state.add_device(new, token.digest(), now)?;
+            Ok(Added { device, token, grants: Vec::new() })
+        })?;
+        Ok((added, token))
+    }
+
+    /// Lets a device in that was paired, and grants something of it: all of that, or nothing. It has only these grants, even if
+    /// another device had its name before.
+    pub(crate) fn pair_device(
         &self,
         new: NewDevice,
         grants: Vec<(CreateGrantRequest, Identity)>,
     ) -> Result<(Added, NewToken), Error> {
         let token = NewToken::mint(DEVICE_PREFIX).map_err(Error::File)?;
         let added = self.change(|state, now| {
+            let client_id = new.client_id.clone();
             let (device, token) = state.add_device(new, token.digest(), now)?;
+            state.take_back_grants(&client_id);
             let grants = grants.into_iter().map(|(add, runtime)| state.add_grant(add, runtime, now));
             Ok(Added { device, token, grants: grants.collect::<Result<_, _>>()? })
         })?;

@@ -2,14 +2,13 @@
 
 use axum::{Json, extract::State};
 use protocol::audit::AuditPage;
-use server::{ProblemResponse, Result, extract::Query};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{ProblemResponse, Result, RouteCollector, extract::Query, routes};
 
 use super::{Problems, audit_query::AuditQuery};
 use crate::app::App;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(page))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(page));
 }
 
 /// List audit entries after `cursor`: every change, every command to a runtime, every rejected request.

@@ -8,8 +8,7 @@ use protocol::{
     relay::ClientId,
 };
 use secrecy::ExposeSecret;
-use server::{Result, extract, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{Result, RouteCollector, extract, extract::Path, routes};
 
 use super::{
     Problems,
@@ -21,8 +20,8 @@ use crate::{
     relay::store::{DeviceEntry, Error, NewDevice},
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, remove)).routes(routes!(stop))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list, add)).add(routes!(get, remove)).add(routes!(stop));
 }
 
 /// List the devices of the caller's workspaces, by name.
@@ -46,7 +45,7 @@ async fn add(
     need(&caller, &add.workspace, Role::Owner)?;
     let AddDeviceRequest { client_id, workspace, label, instance_id, expires_at } = add;
     let new = NewDevice { client_id, workspace, label, instance_id, expires_at, by: caller.user };
-    let added = app.relay.store.add_device(new, Vec::new());
+    let added = app.relay.store.add_device(new);
     let (added, secret) = added.map_err(|error| refused(&error))?;
     let device = device(&app, &added.device);
     Ok((StatusCode::CREATED, Json(DeviceAdded { device, secret: secret.expose_secret().to_owned() })))

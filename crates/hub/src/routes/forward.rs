@@ -30,7 +30,7 @@ use crate::{
     guard::Asked,
     permit::{Permit, Revoked},
     policy::Sight,
-    runtime::refused,
+    runtime::{ResponseLimit, refused},
     verb,
     websocket_proxy::{self, UpgradeResponse},
 };
@@ -59,6 +59,28 @@ const NOT_PASSED_ON: [HeaderName; 18] = [
     header::TRAILER,
     header::TRANSFER_ENCODING,
     header::UPGRADE,
+];
+
+/// The headers of a runtime's response that reach the client. Others could act in the name of the hub: forget its cookies,
+/// redirect its pages, or open it to other sites.
+const RESPONSE_HEADERS: [HeaderName; 17] = [
+    header::ACCEPT_RANGES,
+    HeaderName::from_static("acp-event-id"),
+    header::ALLOW,
+    header::CACHE_CONTROL,
+    header::CONTENT_DISPOSITION,
+    header::CONTENT_ENCODING,
+    header::CONTENT_LANGUAGE,
+    header::CONTENT_LENGTH,
+    header::CONTENT_RANGE,
+    header::CONTENT_TYPE,
+    header::DATE,
+    header::ETAG,
+    header::LAST_MODIFIED,
+    HeaderName::from_static("preference-applied"),
+    header::RETRY_AFTER,
+    header::VARY,
+    HeaderName::from_static("x-accel-buffering"),
 ];
 
 /// What a runtime answers, such as a file, is no page of ours: it runs nothing that could use the cookie of who looks at it.
@@ -94,6 +116,11 @@ async fn forward(
     *request.method_mut() = parts.method;
     *request.uri_mut() = route(&asked.pieces, parts.uri.query())?;
     *request.headers_mut() = said_by(&caller, parts.headers);
+    let limit = ResponseLimit::for_request(
+        (request.method(), &asked.pieces, request.uri()),
+        (app.response_timeout, app.stall),
+    );
+    request.extensions_mut().insert(limit);
     if let Some(upgrade) = upgrade {
         let connected = or_revoked(&permit, websocket_proxy::connect(&*registered.runtime, request)).await?;
         let runtime = match connected.map_err(|down| refused(&id, &down))? {
@@ -174,7 +201,7 @@ async fn or_revoked<T>(permit: &Permit, answer: impl Future<Output = T>) -> Resu
 /// What a runtime answers, as they get it.
 fn answered(response: Response, permit: Permit) -> Response {
     let (mut head, body) = response.into_parts();
-    head.headers = passed_on(head.headers);
+    head.headers = allowed(&head.headers);
     head.headers.extend(NO_PAGE);
     Response::from_parts(head, Body::from_stream(permit.cut(body.into_data_stream())))
 }
@@ -205,6 +232,17 @@ fn said_by(caller: &Caller, headers: HeaderMap) -> HeaderMap {
         headers.insert(AUTHOR, user);
     }
     headers
+}
+
+/// The headers of a runtime's response that are in [`RESPONSE_HEADERS`].
+fn allowed(headers: &HeaderMap) -> HeaderMap {
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        if RESPONSE_HEADERS.contains(name) {
+            kept.append(name, value.clone());
+        }
+    }
+    kept
 }
 
 fn passed_on(mut headers: HeaderMap) -> HeaderMap {

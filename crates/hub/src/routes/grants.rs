@@ -9,8 +9,7 @@ use protocol::{
     lending::{CreateGrantRequest, GrantList},
     relay::Grant,
 };
-use server::{Result, extract, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{Result, RouteCollector, extract, extract::Path, routes};
 
 use super::{
     Problems,
@@ -18,8 +17,8 @@ use super::{
 };
 use crate::{app::App, caller::Caller, guard::no_runtime, relay::store::Error};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(remove))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list, add)).add(routes!(remove));
 }
 
 /// List the grants for devices of the caller's workspaces, oldest first.

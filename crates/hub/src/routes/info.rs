@@ -2,14 +2,13 @@
 
 use axum::{Json, extract::State, response::Response};
 use protocol::info::HealthStatus;
-use server::Result;
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{Result, RouteCollector, routes};
 
 use super::Problems;
 use crate::app::App;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(health)).routes(routes!(metrics))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(health)).add(routes!(metrics));
 }
 
 /// Check the health of the hub.

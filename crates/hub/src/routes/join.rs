@@ -2,20 +2,22 @@
 
 use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
-use protocol::{ProblemKind, RuntimeId};
+use protocol::{ProblemKind, RuntimeId, hub::DAEMON_ID};
 use serde::Deserialize;
-use server::{PeerAddress, ProblemResponse, Result, WebSocketUpgrade, bearer_token, extract::Query};
+use server::{
+    PeerAddress, ProblemResponse, Result, RouteCollector, WebSocketUpgrade, bearer_token, extract::Query,
+    routes,
+};
 use utoipa::IntoParams;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::app::App;
+use crate::{app::App, registry::JoinError};
 
 /// Where a daemon comes in. The gate lets everybody through to here: what a daemon joins with is no token of a user.
 pub(crate) const PATH: &str = "/api/join/ws";
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(join))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(join));
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -30,7 +32,8 @@ struct JoinQuery {
 /// Join as a runtime, over a WebSocket, with a join token instead of a user token.
 ///
 /// Binary messages carry one HTTP/2 connection on which the hub sends requests and the daemon answers. A daemon that joins
-/// again replaces its previous connection.
+/// again replaces its previous connection. The first daemon that uses a token is the only one that may: it names itself in
+/// the header `Tombolo-Daemon-Id`.
 #[utoipa::path(
     get, path = "/api/join/ws", tag = "runtimes", params(JoinQuery),
     responses((status = SWITCHING_PROTOCOLS, description = "Switches to a WebSocket"), Problems)
@@ -42,9 +45,16 @@ async fn join(
     peer: Option<Extension<PeerAddress>>,
     upgrade: Result<WebSocketUpgrade>,
 ) -> Result<Response> {
-    let Some((id, joined)) = bearer_token(&headers).and_then(|token| app.registry.joining(token)) else {
-        return Err(app.limits.not_let_in(peer.map(|Extension(peer)| peer)));
-    };
+    let peer = peer.map(|Extension(peer)| peer);
+    let Some(token) = bearer_token(&headers) else { return Err(app.limits.not_let_in(peer)) };
+    let daemon_id = headers.get(DAEMON_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let (id, joined) = app.registry.joining(token, daemon_id).map_err(|error| match error {
+        JoinError::UnknownToken => app.limits.not_let_in(peer),
+        JoinError::AnotherDaemon(_) | JoinError::Expired(_) => {
+            ProblemResponse::new(ProblemKind::Forbidden, error.to_string())
+        }
+        JoinError::Registry(error) => ProblemResponse::internal(&error),
+    })?;
     if query.name.is_some_and(|name| name != id) {
         return Err(ProblemResponse::new(ProblemKind::Forbidden, "the token belongs to another runtime"));
     }

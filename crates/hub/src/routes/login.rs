@@ -8,11 +8,10 @@ use axum::{
 use http::{HeaderMap, StatusCode, header};
 use protocol::{
     ProblemKind,
-    people::{CallerIdentity, LoginRequest, User},
+    people::{CallerIdentity, LoginRequest, LoginResponse, User},
 };
 use secrecy::ExposeSecret;
-use server::{PeerAddress, ProblemResponse, Result, extract};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{PeerAddress, ProblemResponse, Result, RouteCollector, extract, routes};
 
 use super::{Problems, users::refused};
 use crate::{
@@ -22,8 +21,11 @@ use crate::{
     session_cookie::SessionCookie,
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(login)).routes(routes!(logout)).routes(routes!(whoami))
+/// The largest body of a login, which is read before it is known who sends it.
+const BODY_BYTES_MAX: usize = 4 << 10;
+
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(login)).add(routes!(logout)).add(routes!(whoami));
 }
 
 /// Log a browser in: exchange a token's secret for a cookie.
@@ -31,13 +33,13 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 /// The cookie lasts one day, but no longer than the token, and has the token's permissions.
 #[utoipa::path(
     post, path = "/api/login", tag = "login", security(()), request_body = LoginRequest,
-    responses((status = OK, body = CallerIdentity, description = "Logged in; `Set-Cookie` carries the session cookie"), Problems)
+    responses((status = OK, body = LoginResponse, description = "Logged in; `Set-Cookie` carries the session cookie"), Problems)
 )]
 async fn login(
     State(app): State<App>,
     peer: Option<Extension<PeerAddress>>,
     headers: HeaderMap,
-    extract::Json(login): extract::Json<LoginRequest>,
+    extract::JsonUpTo(login): extract::JsonUpTo<LoginRequest, BODY_BYTES_MAX>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
     if headers.contains_key(header::ORIGIN) && !app.names.is_same_or_allowed_origin(&headers) {
@@ -49,8 +51,11 @@ async fn login(
     let theirs = app.people.find(&login.token).ok_or_else(|| app.limits.not_let_in(peer))?;
     app.limits.spend(theirs.token.id)?;
     let (rights, new) = app.people.log_in(&login.token).map_err(|error| refused(&error))?;
-    let cookie = SessionCookie::for_request(&headers, peer).set(new.expose_secret(), SESSION);
-    let mut response = Json(who(&rights)).into_response();
+    let cookie = SessionCookie::for_request(&headers, peer);
+    let page_key = cookie.page_key(&app.key, new.expose_secret());
+    let cookie = cookie.set(new.expose_secret(), SESSION);
+    let CallerIdentity { user, token } = who(&rights);
+    let mut response = Json(LoginResponse { user, token, page_key }).into_response();
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     // So that the audit knows who it was.
     response.extensions_mut().insert(Caller::new(rights));

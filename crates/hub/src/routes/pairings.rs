@@ -15,8 +15,9 @@ use protocol::{
     },
 };
 use secrecy::ExposeSecret;
-use server::{PeerAddress, ProblemResponse, Result, bearer_token, extract, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{
+    PeerAddress, ProblemResponse, Result, RouteCollector, bearer_token, extract, extract::Path, routes,
+};
 
 use super::{
     Problems,
@@ -33,13 +34,16 @@ use crate::{
     },
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list, begin))
-        .routes(routes!(claim))
-        .routes(routes!(look))
-        .routes(routes!(confirm))
-        .routes(routes!(refuse))
+/// The largest body of a device that wants to be paired, which is read before it is known who sends it.
+const BODY_BYTES_MAX: usize = 32 << 10;
+
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector
+        .add(routes!(list, begin))
+        .add(routes!(claim))
+        .add(routes!(look))
+        .add(routes!(confirm))
+        .add(routes!(refuse));
 }
 
 /// Start pairing a device. The device shows the returned code to its owner, and a user with permission confirms it here.
@@ -50,7 +54,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 async fn begin(
     State(app): State<App>,
     peer: Option<Extension<PeerAddress>>,
-    extract::Json(begin): extract::Json<StartPairingRequest>,
+    extract::JsonUpTo(begin): extract::JsonUpTo<StartPairingRequest, BODY_BYTES_MAX>,
 ) -> Result<(StatusCode, Json<PairingStarted>)> {
     let peer = peer.map(|Extension(peer)| peer);
     // Nobody knows who asks, so that they cannot do it often.
@@ -87,9 +91,11 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList
 )]
 async fn look(
     State(app): State<App>,
+    caller: Caller,
     peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
 ) -> Result<Json<PendingPairing>> {
+    need_owner_somewhere(&caller)?;
     app.relay.pairings.look(&code).map(Json).ok_or_else(|| unknown(&app, peer))
 }
 
@@ -155,12 +161,24 @@ fn let_in(
 )]
 async fn refuse(
     State(app): State<App>,
+    caller: Caller,
     peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
 ) -> Result<StatusCode> {
+    need_owner_somewhere(&caller)?;
     match app.relay.pairings.refuse(&code) {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(unknown(&app, peer)),
+    }
+}
+
+/// Checks that the caller could confirm a device in some workspace: a device that waits belongs to none yet.
+fn need_owner_somewhere(caller: &Caller) -> Result<()> {
+    match caller.is_admin() || caller.rights.highest_role() >= Some(Role::Owner) {
+        true => Ok(()),
+        false => {
+            Err(ProblemResponse::new(ProblemKind::Forbidden, "this needs the role `owner` in some workspace"))
+        }
     }
 }
 

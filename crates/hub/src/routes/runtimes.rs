@@ -1,21 +1,26 @@
 //! `/api/runtimes`: the daemons that the hub knows.
 
+use std::time::Duration;
+
 use axum::{Json, extract::State};
 use http::StatusCode;
+use jiff::Timestamp;
 use protocol::{
     ProblemKind, RuntimeId,
     hub::{AddRuntimeRequest, CreateJoinTokenRequest, JoinToken, Runtime, RuntimeList},
     info::HealthStatus,
 };
 use secrecy::ExposeSecret;
-use server::{ProblemResponse, Result, extract, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{ProblemResponse, Result, RouteCollector, extract, extract::Path, routes};
 
 use super::Problems;
 use crate::{Registered, RegistryError, app::App, caller::Caller, guard::no_runtime, runtime::ask};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(invite)).routes(routes!(get, remove))
+/// How long a join token may wait for its daemon, if nothing else is asked for.
+const JOIN_TOKEN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list, add)).add(routes!(invite)).add(routes!(get, remove));
 }
 
 /// List the runtimes of the caller's workspaces by name. Administrators see all runtimes.
@@ -51,10 +56,19 @@ async fn add(
 )]
 async fn invite(
     State(app): State<App>,
-    extract::Json(CreateJoinTokenRequest { id, workspace }): extract::Json<CreateJoinTokenRequest>,
+    extract::Json(invite): extract::Json<CreateJoinTokenRequest>,
 ) -> Result<(StatusCode, Json<JoinToken>)> {
-    let token = app.registry.invite(id.clone(), workspace).map_err(|error| refused(&error))?;
-    Ok((StatusCode::CREATED, Json(JoinToken { id, token: token.expose_secret().into() })))
+    let CreateJoinTokenRequest { id, workspace, expires_at } = invite;
+    let now = Timestamp::now();
+    let expires_at = expires_at.unwrap_or(now + JOIN_TOKEN_AGE);
+    if expires_at <= now {
+        return Err(ProblemResponse::new(ProblemKind::InvalidRequest, "`expiresAt` must be in the future"));
+    }
+    let token = app.registry.invite(id.clone(), workspace, expires_at).map_err(|error| refused(&error))?;
+    Ok((
+        StatusCode::CREATED,
+        Json(JoinToken { id, token: token.expose_secret().into(), expires_at: Some(expires_at) }),
+    ))
 }
 
 /// Get a runtime and check its health.

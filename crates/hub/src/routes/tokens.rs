@@ -1,7 +1,8 @@
 //! `/api/tokens`: what lets people in. Everybody has their own; who manages the hub has all.
 
-use axum::{Json, extract::State};
+use axum::{Extension, Json, extract::State};
 use http::StatusCode;
+use jiff::Timestamp;
 use protocol::{
     ProblemKind, TokenId, UserName,
     people::{AccessTokenList, CreateTokenRequest, TokenCreated},
@@ -9,17 +10,21 @@ use protocol::{
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use server::{
-    ProblemResponse, Result, extract,
+    PeerAddress, ProblemResponse, Result, RouteCollector, extract,
     extract::{Path, Query},
+    routes,
 };
 use utoipa::IntoParams;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, users::refused};
-use crate::{app::App, caller::Caller, people::Error};
+use crate::{
+    app::App,
+    caller::{Caller, Rights},
+    people::Error,
+};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(revoke))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list, add)).add(routes!(revoke));
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -51,6 +56,7 @@ async fn list(
 async fn add(
     State(app): State<App>,
     caller: Caller,
+    peer: Option<Extension<PeerAddress>>,
     extract::Json(mut add): extract::Json<CreateTokenRequest>,
 ) -> Result<(StatusCode, Json<TokenCreated>)> {
     let user = whose(&caller, add.user.take())?;
@@ -58,8 +64,45 @@ async fn add(
     if caller.rights.token.scope.is_some() {
         return Err(ProblemResponse::new(ProblemKind::Forbidden, "a scoped token cannot create tokens"));
     }
+    let creator = match caller.rights.token.is_session {
+        true => reauthenticated(&app, &caller, add.current_token.take(), peer)?,
+        false => caller.rights.clone(),
+    };
+    add.expires_at = expiry(creator.token.expires_at, add.expires_at)?;
     let (token, new) = app.people.add_token(&user, add).map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(TokenCreated { token, secret: new.expose_secret().to_owned() })))
+}
+
+/// The token that the user of a browser session has besides its cookie. Somebody who only has the cookie, perhaps for a
+/// moment, cannot make an access of their own out of it.
+fn reauthenticated(
+    app: &App,
+    caller: &Caller,
+    secret: Option<String>,
+    peer: Option<Extension<PeerAddress>>,
+) -> Result<Rights> {
+    let Some(secret) = secret else {
+        return Err(ProblemResponse::new(
+            ProblemKind::Forbidden,
+            "creating a token from a browser needs `currentToken`, the secret of one of your tokens",
+        ));
+    };
+    let found = app.people.find(&secret);
+    let found = found.filter(|rights| {
+        rights.user.name == caller.user && !rights.token.is_session && rights.token.scope.is_none()
+    });
+    found.ok_or_else(|| app.limits.not_let_in(peer.map(|Extension(peer)| peer)))
+}
+
+/// When a token expires, so that it does not outlive the one that creates it.
+fn expiry(creator: Option<Timestamp>, asked: Option<Timestamp>) -> Result<Option<Timestamp>> {
+    match (creator, asked) {
+        (Some(creator), Some(asked)) if asked > creator => Err(ProblemResponse::new(
+            ProblemKind::InvalidRequest,
+            format!("`expiresAt` must not be after {creator}, when the token that creates it expires"),
+        )),
+        (creator, asked) => Ok(asked.or(creator)),
+    }
 }
 
 /// Revoke a token. Open streams that use it are closed.

@@ -6,14 +6,13 @@ use protocol::{
     ProblemKind, UserName,
     people::{CreateUserRequest, UpdateUserRequest, User, UserList},
 };
-use server::{ProblemResponse, Result, extract, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{ProblemResponse, Result, RouteCollector, extract, extract::Path, routes};
 
 use super::Problems;
 use crate::{app::App, people::Error};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, set, remove))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list, add)).add(routes!(get, set, remove));
 }
 
 /// List the users, by name.

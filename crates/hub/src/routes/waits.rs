@@ -6,14 +6,13 @@ use protocol::{
     inbox::WaitInbox,
     wait::{AnswerWaitRequest, Wait},
 };
-use server::{ProblemResponse, Result, extract, extract::Path, sse};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{ProblemResponse, Result, RouteCollector, extract, extract::Path, routes, sse};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
 use crate::{app::App, caller::Caller, relay::Unanswered, runtime::tell, standing::Standing};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(events)).routes(routes!(answer))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list)).add(routes!(events)).add(routes!(answer));
 }
 
 /// List the open waits of all runtimes that the caller can see, oldest first. Runtimes that do not answer in time are named.

@@ -8,17 +8,17 @@ use protocol::{
     sessions::SessionList,
 };
 use server::{
-    ProblemResponse, Result, WebSocketUpgrade,
+    ProblemResponse, Result, RouteCollector, WebSocketUpgrade,
     extract::{Path, Query},
     observation::{self, WatchQuery},
+    routes,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
 use crate::{app::App, caller::Caller, permit::Permit, runtime::ask, viewer::Viewer};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch)).routes(routes!(presence))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list)).add(routes!(watch)).add(routes!(presence));
 }
 
 /// List the workers of a runtime, one for each session.

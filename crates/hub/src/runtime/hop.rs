@@ -9,7 +9,10 @@ use protocol::RuntimeId;
 use server::RequestId;
 use tracing::{Instrument, info_span};
 
-use super::{Down, Runtime};
+use super::{
+    Down, ResponseLimit, Runtime,
+    request_progress::{BodyState, RequestProgress},
+};
 use crate::reach::Reach;
 
 /// The way to a runtime. It is noted whether that could be reached.
@@ -25,8 +28,13 @@ impl Runtime for Hop {
         let span = info_span!("forward", id = id.as_str(), runtime = %self.id, otel.kind = "client");
         telemetry::inject_trace_context(&span, request.headers_mut());
         let answer = async move {
-            let answer = self.runtime.send(request).await;
-            self.reach.note(!matches!(answer, Err(Down::Unreachable)));
+            let answer = self.send_within_limit(request).await;
+            match answer {
+                // A client that breaks its request off says nothing about the runtime.
+                Err(Down::BrokenRequest | Down::StalledRequest(_)) => {}
+                Err(Down::Unreachable | Down::Timeout(_)) => self.reach.note(false),
+                _ => self.reach.note(true),
+            }
             answer
         };
         Box::pin(answer.instrument(span))
@@ -38,5 +46,25 @@ impl Runtime for Hop {
 
     fn silence_max(&self) -> Duration {
         self.runtime.silence_max()
+    }
+}
+
+impl Hop {
+    /// Sends a request. One with a [`ResponseLimit`] fails when the runtime does not begin its response in time.
+    async fn send_within_limit(&self, request: Request<Body>) -> Result<Response<Body>, Down> {
+        let (mut parts, body) = request.into_parts();
+        let Some(limit) = parts.extensions.remove::<ResponseLimit>() else {
+            return self.runtime.send(Request::from_parts(parts, body)).await;
+        };
+        let (progress, body) = RequestProgress::watch(body, limit.stall);
+        let sent = tokio::select! {
+            sent = self.runtime.send(Request::from_parts(parts, body)) => sent,
+            () = progress.runtime_stalls(limit.response) => Err(Down::Timeout(limit.response)),
+        };
+        match (sent, progress.state()) {
+            (Err(_), BodyState::Broken) => Err(Down::BrokenRequest),
+            (Err(_), BodyState::Stalled) => Err(Down::StalledRequest(limit.stall)),
+            (sent, _) => sent,
+        }
     }
 }

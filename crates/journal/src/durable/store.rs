@@ -1,14 +1,15 @@
 //! A store: one database file with many journals.
 
 use std::{
-    fs::{File, TryLockError},
+    fs::{File, Permissions, TryLockError},
     io,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::Arc,
     thread::JoinHandle,
 };
 
-use tracing::error;
+use tracing::{error, warn};
 
 use super::{
     DurableJournal, Error, JournalMetrics, StoredRecord,
@@ -21,6 +22,9 @@ use super::{
     writer_thread::{self, WriterParts},
 };
 use crate::Retention;
+
+/// The mode of files that only their owner may read and write.
+const PRIVATE: u32 = 0o600;
 
 /// The failures that an acknowledged append survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,6 +72,7 @@ impl JournalStore {
     ) -> Result<JournalStore, Error> {
         let path = path.into();
         let lock = lock_file(&path)?;
+        make_private(&path)?;
         let open_failed = |source| Error::Open { path: path.clone(), source: Arc::new(source) };
         let prepare_failed = |source| Error::Prepare { path: path.clone(), source: Arc::new(source) };
         let conn = schema::open(&path, sync)?;
@@ -141,12 +146,31 @@ impl Drop for JournalStore {
     }
 }
 
+/// Makes the database and the files beside it readable for their owner only, whatever the umask and earlier versions left.
+///
+/// SQLite gives its write-ahead log and index the mode of the database, so a new database is created here.
+fn make_private(path: &Path) -> Result<(), Error> {
+    let failed = |source: io::Error| Error::Prepare { path: path.into(), source: Arc::new(source) };
+    File::options().create(true).truncate(false).write(true).mode(PRIVATE).open(path).map_err(failed)?;
+    for suffix in ["", "-wal", "-shm", "-lock"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let Ok(metadata) = std::fs::metadata(&name) else { continue };
+        if metadata.permissions().mode() & 0o077 != 0 {
+            warn!(path = %Path::new(&name).display(), "made a database file private; others could read it");
+            std::fs::set_permissions(&name, Permissions::from_mode(PRIVATE)).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
 /// Locks the file `<path>-lock`. The lock ends with the process, even when that is killed; the empty file stays.
 fn lock_file(path: &Path) -> Result<File, Error> {
     let mut name = path.as_os_str().to_owned();
     name.push("-lock");
     let failed = |source: io::Error| Error::Prepare { path: path.into(), source: Arc::new(source) };
-    let file = File::options().create(true).truncate(false).write(true).open(name).map_err(failed)?;
+    let file =
+        File::options().create(true).truncate(false).write(true).mode(PRIVATE).open(name).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::Locked(path.into())),

@@ -46,7 +46,7 @@ async fn a_child_gets_the_environment_and_directory_of_its_spec() {
         .env_remove("HOME");
     let mut child = spawn(&spec).await;
     let cwd = dir.path().canonicalize().unwrap();
-    assert_eq!(all_lines(&mut child.stdout).await, [cwd.to_str().unwrap(), "a b", "none", "32"]);
+    assert_eq!(all_lines(&mut child.stdout).await, [cwd.to_str().unwrap(), "a b", "none", "64"]);
     let mut child = spawn(&ProcessSpec::new("/usr/bin/env").env_clear().env("ONLY", "this")).await;
     let names: Vec<_> = all_lines(&mut child.stdout).await;
     assert!(names.len() == 2 && names.contains(&"ONLY=this".to_owned()), "{names:?}");

@@ -137,7 +137,7 @@ pub struct RelayCall {
     /// The run, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// The subject: a path, a program or a tool.
+    /// The subject in a few words: a path, a tool, the well-known programs of a command, or the id of a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// The path, if the subject is a file.

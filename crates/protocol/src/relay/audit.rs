@@ -1,7 +1,10 @@
 //! Audit entries: requests to devices and their outcomes.
 
 pub mod chain;
+mod command_summary;
+mod known_programs;
 mod request_summary;
+mod shell_line;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

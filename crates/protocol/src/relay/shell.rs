@@ -144,6 +144,22 @@ pub enum Signal {
     Name(String),
 }
 
+/// The names of the signals that can be sent, without `SIG`.
+const SIGNAL_NAMES: [&str; 26] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+    "ALRM", "TERM", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU", "XFSZ", "VTALRM", "WINCH", "SYS",
+];
+
+impl Signal {
+    /// Returns the name without `SIG` if the signal is given by a name that exists.
+    pub fn known_name(&self) -> Option<&'static str> {
+        let Self::Name(name) = self else { return None };
+        let name = name.to_ascii_uppercase();
+        let name = name.strip_prefix("SIG").unwrap_or(&name);
+        SIGNAL_NAMES.into_iter().find(|known| *known == name)
+    }
+}
+
 /// Parameters of `shell.cancel`: stops a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelCommand {

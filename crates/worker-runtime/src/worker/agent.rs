@@ -111,7 +111,7 @@ impl Worker {
         self.launcher.metrics.agent_starts.inc();
         self.kept.runs += 1;
         self.dirty = true;
-        let mut create = self.kept.create.clone();
+        let mut create = self.shared.secrets.complete(self.kept.create.clone());
         create.token = self.shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
         let start = Start {
             create,

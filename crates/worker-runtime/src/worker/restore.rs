@@ -24,10 +24,11 @@ use crate::{
 };
 
 /// What is kept of a new session.
-pub(crate) fn first(create: CreateSessionRequest, directory: PathBuf) -> Kept {
+pub(crate) fn first(create: CreateSessionRequest, has_secrets: bool, directory: PathBuf) -> Kept {
     let now = Timestamp::now();
     Kept {
         create: CreateSessionRequest { token: None, ..create },
+        has_secrets,
         directory,
         created_at: now,
         updated_at: now,

@@ -4,3 +4,4 @@
 mod lost;
 mod observed;
 mod runtime;
+mod secrets;

@@ -103,7 +103,7 @@ fn mock() -> PathBuf {
     own.parent().and_then(Path::parent).unwrap().join("examples/mock-agent")
 }
 
-fn sessions(home: &TempDir) -> Sessions {
+pub(crate) fn sessions(home: &TempDir) -> Sessions {
     let catalog = Catalog::new(&mock(), BTreeMap::new()).unwrap();
     let config = Config {
         directory: home.path().join("sessions"),

@@ -53,6 +53,10 @@ describe.each(nodes)("%s", (_, node) => {
 test("a current Node is replaced by the program", async () => {
   const { child } = await project.startServer(process.execPath, launcher(), "daemon", "--port", "0");
   expect(await readlink(`/proc/${child.pid}/exe`)).toMatch(/cli-linux-\w+\/bin\/tombolo$/);
+  // The next daemon uses the same data directory, which a running one would have locked.
+  const ended = once(child, "exit");
+  child.kill();
+  await ended;
 });
 
 test("an older Node ends by the signal that ended the program", async () => {

@@ -13,7 +13,7 @@ export interface ServerOptions {
   readonly headers?: EndpointOptions["headers"];
   /** Replaces the global `fetch`. */
   readonly fetch?: EndpointOptions["fetch"];
-  /** Replaces the global `WebSocket`. The one of a browser can carry the token, but no other header. */
+  /** Replaces the global `WebSocket`. The one of a browser can carry the token and the page key, but no other header. */
   readonly webSocket?: OpenWebSocket | undefined;
   /** Cancels all requests and streams when it is aborted. */
   readonly signal?: AbortSignal | undefined;

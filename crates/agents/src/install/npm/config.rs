@@ -138,7 +138,8 @@ impl NpmConfig {
         config
     }
 
-    fn of_files(environment: &Environment) -> Self {
+    /// Reads the environment and the files, without asking npm.
+    pub(crate) fn of_files(environment: &Environment) -> Self {
         let variables = Rc::of_variables(&environment.variables);
         let project = environment.project.as_ref().map(|directory| directory.join(".npmrc"));
         let named = variables.get("userconfig").map(PathBuf::from);
@@ -164,6 +165,20 @@ impl NpmConfig {
             return Err(ConfigError::NotAnAddress);
         }
         Ok(registry.trim_end_matches('/').to_owned())
+    }
+
+    /// Every registry that is configured, of all packages and of scopes. Empty if npm itself decides.
+    pub(crate) fn registries(&self) -> String {
+        let mut registries = BTreeMap::new();
+        // The strongest layer comes first, so it is entered last.
+        for layer in self.0.iter().rev() {
+            let entries = layer.0.iter().filter(|(key, value)| {
+                !value.is_empty() && (*key == "registry" || key.ends_with(":registry"))
+            });
+            registries.extend(entries.map(|(key, value)| (key, value.trim_end_matches('/'))));
+        }
+        let entries: Vec<_> = registries.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+        entries.join(" ")
     }
 
     /// The `Authorization` that the server of `url` wants to see: of the longest path that is configured for it.

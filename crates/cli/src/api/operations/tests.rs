@@ -9,7 +9,7 @@ use crate::args::Tombolo;
 
 /// `GET /v1/acp` and so on, from the OpenAPI document.
 fn served() -> BTreeSet<String> {
-    let document = daemon::openapi();
+    let document = daemon::generate_openapi();
     let paths = document["paths"].as_object().unwrap();
     let operation = |(path, item): (&String, &serde_json::Value)| {
         let methods: Vec<String> = item.as_object().unwrap().keys().map(|key| key.to_uppercase()).collect();

@@ -30,12 +30,6 @@ fn the_reference_has_every_command() {
 }
 
 #[test]
-fn the_openapi_document_is_that_of_the_daemon() {
-    let document: serde_json::Value = serde_json::from_str(&run(&["reference", "openapi"])).unwrap();
-    assert!(document["paths"]["/v1/acp/{server_id}"]["post"].is_object());
-}
-
-#[test]
 fn completions_know_the_commands_in_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(run(&["completions", shell]).contains("upload-batch"), "{shell}");

@@ -1,4 +1,7 @@
-use std::os::unix::fs::symlink;
+use std::{
+    io::Write,
+    os::unix::fs::{MetadataExt, symlink},
+};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -273,4 +276,30 @@ async fn a_large_file_streams() {
     assert_eq!(at, MEGABYTES << 20);
     let grown = peak_kib(daemon.pid()).saturating_sub(before);
     assert!(grown < 64 << 10, "{grown} kB");
+}
+
+/// A claim costs a client nothing: the disk holds what has arrived, and little more.
+#[tokio::test]
+async fn an_upload_reserves_no_more_than_it_has_sent() {
+    const CLAIMED: u64 = 4 << 30;
+    const RESERVED_MAX: u64 = 16 << 20;
+    let daemon = TestDaemon::start(TOMBOLO);
+    let mut socket = std::net::TcpStream::connect(daemon.base().strip_prefix("http://").unwrap()).unwrap();
+    let head = format!(
+        "PUT /v1/fs/file?path=claimed HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {CLAIMED}\r\n\r\n"
+    );
+    socket.write_all(head.as_bytes()).unwrap();
+    // More than the daemon buffers before it writes.
+    socket.write_all(&[b'x'; 3 << 20]).unwrap();
+    let allocated = || -> u64 {
+        // The file has no name before it is complete.
+        let open = std::fs::read_dir(format!("/proc/{}/fd", daemon.pid())).unwrap().flatten();
+        let ours = open.filter(|file| {
+            std::fs::read_link(file.path()).is_ok_and(|target| target.starts_with(daemon.home()))
+        });
+        let files = ours.filter_map(|file| std::fs::metadata(file.path()).ok()).filter(|file| file.is_file());
+        files.map(|file| file.blocks() * 512).sum()
+    };
+    testkit::within_blocking(std::time::Duration::from_secs(20), || allocated() > 1 << 20);
+    assert!(allocated() < RESERVED_MAX, "{} bytes are reserved", allocated());
 }

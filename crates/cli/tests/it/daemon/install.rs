@@ -6,15 +6,19 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{
     TestDaemon, TestDaemonOptions,
-    download_mirror::{DownloadMirror, large_shell_script, shell_script, tar_gz},
+    download_mirror::{DownloadMirror, large_shell_script, sha256, shell_script, tar_gz},
     within,
 };
 
 use crate::{TOMBOLO, check_problem, problem, secs};
 
-/// Where the catalog has opencode's tarball, as a mirror has it.
-pub(super) const OPENCODE: &str =
-    "github.com/anomalyco/opencode/releases/download/v1.18.33/opencode-linux-x64.tar.gz";
+/// Where the archive of the agent `loopback` is, as a mirror has it.
+const LOOPBACK: &str = "127.0.0.1:9/loopback.tar.gz";
+
+/// A version of opencode that the catalog does not pin, and where its tarball is, as a mirror has it.
+const UNPINNED: &str = "0.0.0-loopback";
+const OPENCODE: &str =
+    "github.com/anomalyco/opencode/releases/download/v0.0.0-loopback/opencode-linux-x64.tar.gz";
 
 /// An agent that answers one request as an ACP agent would.
 pub(super) const ACP: &[u8] = br#"#!/bin/sh
@@ -27,6 +31,19 @@ pub(super) fn initialize() -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" })
 }
 
+/// Publishes the agent `loopback`: its archive, and an ACP registry with the archive's SHA-256.
+pub(super) fn publish(mirror: &DownloadMirror, archive: Vec<u8>) {
+    let binary = json!({
+        "archive": format!("http://{LOOPBACK}"), "cmd": "./loopback", "args": ["acp"], "sha256": sha256(&archive),
+    });
+    let entry = json!({
+        "id": "loopback", "name": "Loopback", "version": "1.0.0",
+        "distribution": { "binary": { "linux-x86_64": binary } },
+    });
+    mirror.put_file("registry.json", json!({ "version": "1.0.0", "agents": [entry] }).to_string());
+    mirror.put_file(LOOPBACK, archive);
+}
+
 /// A daemon that fetches everything from `mirror`, and has no agents on its PATH.
 fn daemon(mirror: &DownloadMirror) -> TestDaemon {
     options(mirror).start(TOMBOLO)
@@ -35,6 +52,7 @@ fn daemon(mirror: &DownloadMirror) -> TestDaemon {
 pub(super) fn options(mirror: &DownloadMirror) -> TestDaemonOptions {
     TestDaemonOptions::default()
         .arg(format!("--mirror={}", mirror.url))
+        .arg(format!("--acp-registry={}/registry.json", mirror.url))
         .env("npm_config_registry", &format!("{}/npm", mirror.url))
         .env("PATH", "/bin:/usr/bin")
         .env("XDG_CACHE_HOME", "")
@@ -42,10 +60,16 @@ pub(super) fn options(mirror: &DownloadMirror) -> TestDaemonOptions {
         .env("TOMBOLO_CACHE_DIR", "")
 }
 
-/// `tombolo agents install opencode` into `home`.
+/// `tombolo agents install loopback` into `home`.
 fn install(home: &Path, mirror: &DownloadMirror) -> std::process::Command {
+    let registry = format!("{}/registry.json", mirror.url);
+    agents(home, mirror, &["install", "loopback", "--mirror", &mirror.url, "--acp-registry", &registry])
+}
+
+/// `tombolo agents` with `home` as the home.
+fn agents(home: &Path, mirror: &DownloadMirror, arguments: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new(TOMBOLO);
-    command.args(["agents", "install", "opencode", "--mirror", &mirror.url]);
+    command.arg("agents").args(arguments);
     command
         .env("HOME", home)
         .env("PATH", "/bin:/usr/bin")
@@ -59,49 +83,49 @@ fn install(home: &Path, mirror: &DownloadMirror) -> std::process::Command {
 #[tokio::test]
 async fn the_first_message_installs_the_agent() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP)]));
+    publish(&mirror, tar_gz(&[("loopback", ACP)]));
     let daemon = daemon(&mirror);
     // Preparing does not install, and does not mind.
     let prepared =
-        daemon.request(Method::PUT, "/v1/acp/x").json(&json!({ "agent": "opencode" })).send().await;
+        daemon.request(Method::PUT, "/v1/acp/x").json(&json!({ "agent": "loopback" })).send().await;
     assert_eq!(prepared.unwrap().status(), 201);
-    let answer: Value = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await.json().await.unwrap();
+    let answer: Value = daemon.post("/v1/acp/x?agent=loopback", &initialize()).await.json().await.unwrap();
     assert_eq!(answer["result"]["from"], "installed");
     let list: Value = daemon.get("/v1/agents").await.json().await.unwrap();
-    let opencode = list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == "opencode").unwrap();
-    assert_eq!((&opencode["installed"], &opencode["version"]), (&json!(true), &json!("1.18.33")));
+    let loopback = list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == "loopback").unwrap();
+    assert_eq!((&loopback["installed"], &loopback["version"]), (&json!(true), &json!("1.0.0")));
 }
 
 /// daemon-6: twenty first messages at once: one download, one installation, twenty answers.
 #[tokio::test]
 async fn twenty_first_messages_install_the_agent_once() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large_shell_script("x"))]));
+    publish(&mirror, tar_gz(&[("loopback", ACP), ("filling", &large_shell_script("x"))]));
     let daemon = daemon(&mirror);
     let message = initialize();
     let first = |id: u32| {
-        let path = format!("/v1/acp/x{id}?agent=opencode");
+        let path = format!("/v1/acp/x{id}?agent=loopback");
         let (daemon, message) = (&daemon, &message);
         async move { daemon.post(&path, message).await.json::<Value>().await.unwrap() }
     };
     for answer in futures_util::future::join_all((0..20).map(first)).await {
         assert_eq!(answer["result"]["from"], "installed");
     }
-    assert_eq!(mirror.requested_ranges(OPENCODE).len(), 1, "downloads");
+    assert_eq!(mirror.requested_ranges(LOOPBACK).len(), 1, "downloads");
 }
 
 /// daemon-6: a request's patience ends the wait, not the installation.
 #[tokio::test]
 async fn a_request_that_gives_up_leaves_the_installation() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large_shell_script("x"))]));
+    publish(&mirror, tar_gz(&[("loopback", ACP), ("filling", &large_shell_script("x"))]));
     mirror.stall_downloads(1_000_000, 1);
     let daemon = daemon(&mirror);
-    let answer = daemon.post("/v1/acp/x?agent=opencode&timeoutMs=300", &initialize()).await;
+    let answer = daemon.post("/v1/acp/x?agent=loopback&timeoutMs=300", &initialize()).await;
     check_problem(&problem(answer).await, 504, "urn:problem:agent-timeout");
     let list: Value = daemon.get("/v1/acp").await.json().await.unwrap();
     assert_eq!(list["items"], json!([]), "nothing was started");
-    let parts = daemon.home().join(".local/share/tombolo/agents/opencode/parts");
+    let parts = daemon.home().join(".local/share/tombolo/agents/loopback/parts");
     assert!(parts.exists(), "the installation goes on");
 }
 
@@ -109,25 +133,25 @@ async fn a_request_that_gives_up_leaves_the_installation() {
 #[tokio::test]
 async fn an_installation_is_followed_by_events() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &large_shell_script("x"))]));
+    publish(&mirror, tar_gz(&[("loopback", &large_shell_script("x"))]));
     let daemon = daemon(&mirror);
-    let request = daemon.request(Method::POST, "/v1/agents/opencode/install");
+    let request = daemon.request(Method::POST, "/v1/agents/loopback/install");
     let events = request.header("accept", "text/event-stream").send().await.unwrap().text().await.unwrap();
     let last = events.trim_end().rsplit("\n\n").next().unwrap();
     let (name, data) = last.split_once('\n').unwrap();
     assert_eq!(name, "event: done");
     let done: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
-    assert_eq!((&done["agent"], &done["alreadyInstalled"]), (&json!("opencode"), &json!(false)));
+    assert_eq!((&done["agent"], &done["alreadyInstalled"]), (&json!("loopback"), &json!(false)));
     assert!(events.contains(r#""phase":"done""#) && events.contains("event: progress"), "{events}");
     let again: Value = daemon
-        .request(Method::POST, "/v1/agents/opencode/install")
+        .request(Method::POST, "/v1/agents/loopback/install")
         .send()
         .await
         .unwrap()
         .json()
         .await
         .unwrap();
-    assert_eq!((&again["alreadyInstalled"], &again["version"]), (&json!(true), &json!("1.18.33")));
+    assert_eq!((&again["alreadyInstalled"], &again["version"]), (&json!(true), &json!("1.0.0")));
 }
 
 /// daemon-6: a failure is a problem that names every source; followed, it is the last event.
@@ -140,7 +164,7 @@ async fn a_failed_installation_names_its_sources() {
     let daemon = options(&mirror).arg("--mirror=https://github.com=http://127.0.0.1:9").start(TOMBOLO);
     let install = || daemon.request(Method::POST, "/v1/agents/opencode/install");
     let failed = problem(install().send().await.unwrap()).await;
-    check_problem(&failed, 502, "urn:problem:install-failed");
+    check_problem(&failed, 409, "urn:problem:install-unverified");
     let sources: Vec<_> =
         failed["causes"].as_array().unwrap().iter().map(|cause| cause["source"].as_str().unwrap()).collect();
     assert!(sources[0].starts_with("mirror 127.0.0.1:") && sources[1] == "mirror 127.0.0.1:9", "{sources:?}");
@@ -156,15 +180,62 @@ async fn a_failed_installation_names_its_sources() {
 #[tokio::test]
 async fn nothing_is_installed_on_first_use_where_that_is_switched_off() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP)]));
+    publish(&mirror, tar_gz(&[("loopback", ACP)]));
     let daemon = options(&mirror).arg("--no-install").start(TOMBOLO);
-    let answer = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await;
+    let answer = daemon.post("/v1/acp/x?agent=loopback", &initialize()).await;
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
-    let answer = daemon.put("/v1/acp/x", &json!({ "agent": "opencode" })).await;
+    let answer = daemon.put("/v1/acp/x", &json!({ "agent": "loopback" })).await;
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
-    let answer = daemon.request(Method::POST, "/v1/agents/opencode/install").send().await.unwrap();
+    let answer = daemon.request(Method::POST, "/v1/agents/loopback/install").send().await.unwrap();
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
-    assert!(mirror.requested_ranges("").is_empty());
+    assert!(mirror.requested_ranges(LOOPBACK).is_empty());
+}
+
+/// daemon-6: a file without a checksum is only installed if that is allowed, and the list says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unverified_agent_has_to_be_allowed_and_is_listed_as_such() {
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &shell_script("allowed"))]));
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = agents(home.path(), &mirror, arguments).output().unwrap();
+        let [stdout, stderr] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.success(), stdout, stderr)
+    };
+    let asked = ["install", "opencode", "--version", UNPINNED, "--mirror", &mirror.url];
+    let (done, _, stderr) = run(&asked);
+    assert!(!done && stderr.contains("--allow-unverified"), "{stderr}");
+    assert!(mirror.requested_ranges(OPENCODE).is_empty());
+    let (done, stdout, stderr) = run(&[&asked[..], &["--allow-unverified"]].concat());
+    assert!(done && stdout.starts_with("opencode 0.0.0-loopback /"), "{stdout}{stderr}");
+    assert!(stderr.contains("warning: opencode has files that were not verified"), "{stderr}");
+    let (_, list, _) = run(&["list"]);
+    let row = list.lines().find(|line| line.starts_with("opencode ")).unwrap();
+    assert_eq!(row.split_whitespace().nth(4), Some("no"), "{list}");
+}
+
+/// daemon-6: the same over the API.
+#[tokio::test]
+async fn an_unverified_agent_has_to_be_allowed_in_the_request() {
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(OPENCODE, tar_gz(&[("opencode", ACP)]));
+    let daemon = daemon(&mirror);
+    let install =
+        |body: Value| daemon.request(Method::POST, "/v1/agents/opencode/install").json(&body).send();
+    let refused = problem(install(json!({ "version": UNPINNED })).await.unwrap()).await;
+    check_problem(&refused, 409, "urn:problem:install-unverified");
+    assert!(refused["detail"].as_str().unwrap().contains("`allowUnverified`"), "{refused}");
+    let allowed = install(json!({ "version": UNPINNED, "allowUnverified": true })).await.unwrap();
+    let allowed: Value = allowed.json().await.unwrap();
+    assert_eq!((&allowed["alreadyInstalled"], &allowed["verified"]), (&json!(false), &json!(false)));
+    let list: Value = daemon.get("/v1/agents").await.json().await.unwrap();
+    let verified = |id: &str| {
+        list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == id).unwrap()["verified"].clone()
+    };
+    assert_eq!((verified("opencode"), verified("mock")), (json!(false), Value::Null));
+    // It stays usable without another permission.
+    let answer: Value = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await.json().await.unwrap();
+    assert_eq!(answer["result"]["from"], "installed");
 }
 
 /// daemon-8: an agent of another protocol cannot be driven by ACP.
@@ -180,11 +251,11 @@ async fn an_agent_that_speaks_no_acp_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_installation_is_taken_up_by_the_next() {
     let mirror = DownloadMirror::start().await;
-    let tarball = tar_gz(&[("opencode", &large_shell_script("survived"))]);
-    mirror.put_file(OPENCODE, tarball.clone());
+    let tarball = tar_gz(&[("loopback", &large_shell_script("survived"))]);
+    publish(&mirror, tarball.clone());
     mirror.stall_downloads(tarball.len() / 2, 1);
     let home = tempfile::tempdir().unwrap();
-    let place = home.path().join(".local/share/tombolo/agents/opencode");
+    let place = home.path().join(".local/share/tombolo/agents/loopback");
     let mut killed = install(home.path(), &mirror).spawn().unwrap();
     let come = || {
         let parts = std::fs::read_dir(place.join("parts")).into_iter().flatten().flatten();
@@ -203,11 +274,11 @@ async fn a_killed_installation_is_taken_up_by_the_next() {
     assert!(!place.join("current").exists());
     let output = install(home.path(), &mirror).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.starts_with("opencode 1.18.33 /"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("loopback 1.0.0 /"), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let program = said.trim().rsplit(' ').next().unwrap();
     let run = std::process::Command::new(program).output().unwrap();
     assert_eq!(run.stdout, b"survived\n");
-    let ranges = mirror.requested_ranges("opencode-linux-x64.tar.gz");
+    let ranges = mirror.requested_ranges("loopback.tar.gz");
     assert!(
         ranges.len() == 2 && ranges[1].as_ref().is_some_and(|range| range.starts_with("bytes=")),
         "{ranges:?}"
@@ -219,7 +290,7 @@ async fn a_killed_installation_is_taken_up_by_the_next() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_at_once_install_it_once() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &large_shell_script("once"))]));
+    publish(&mirror, tar_gz(&[("loopback", &large_shell_script("once"))]));
     let home = tempfile::tempdir().unwrap();
     let both =
         [install(home.path(), &mirror).spawn().unwrap(), install(home.path(), &mirror).spawn().unwrap()];
@@ -229,14 +300,14 @@ async fn two_processes_at_once_install_it_once() {
         output.stdout
     });
     assert_eq!(one, two);
-    assert_eq!(mirror.requested_ranges("opencode-linux-x64.tar.gz").len(), 1);
+    assert_eq!(mirror.requested_ranges("loopback.tar.gz").len(), 1);
 }
 
 /// daemon-6: from the command line to another machine, in one file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bundle_goes_from_one_home_to_another() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, tar_gz(&[("opencode", &shell_script("carried"))]));
+    publish(&mirror, tar_gz(&[("loopback", &shell_script("carried"))]));
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let bundle = home.path().join("agents.tar.zst");
     let run = |home: &Path, arguments: &[&str]| {
@@ -248,11 +319,13 @@ async fn a_bundle_goes_from_one_home_to_another() {
         String::from_utf8(output.stdout).unwrap()
     };
     let file = bundle.to_str().unwrap();
-    run(home.path(), &["agents", "bundle", "opencode", "-o", file, "--mirror", &mirror.url]);
+    let registry = format!("{}/registry.json", mirror.url);
+    let sources = ["--mirror", &mirror.url, "--acp-registry", &registry];
+    run(home.path(), &[&["agents", "bundle", "loopback", "-o", file], &sources[..]].concat());
     let said = run(other.path(), &["agents", "install", "--from", file]);
-    assert!(said.contains("opencode   1.18.33"), "{said}");
-    let list = run(other.path(), &["agents", "list"]);
-    let row = list.lines().find(|line| line.starts_with("opencode ")).unwrap();
+    assert!(said.contains("loopback   1.0.0    yes"), "{said}");
+    let list = run(other.path(), &["agents", "list", "--acp-registry", &registry]);
+    let row = list.lines().find(|line| line.starts_with("loopback ")).unwrap();
     let program = row.split_whitespace().last().unwrap();
     assert!(program.starts_with(other.path().to_str().unwrap()), "{list}");
     assert_eq!(std::process::Command::new(program).output().unwrap().stdout, b"carried\n");

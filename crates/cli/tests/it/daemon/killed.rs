@@ -14,7 +14,7 @@ use testkit::{
 };
 use tokio::task::JoinSet;
 
-use super::install::{ACP, OPENCODE, initialize, options};
+use super::install::{ACP, initialize, options, publish};
 use crate::{TOMBOLO, secs};
 
 /// How many files the agent has beside its program: enough that unpacking, writing and keeping them takes a while.
@@ -58,7 +58,7 @@ struct Home(PathBuf);
 
 impl Home {
     fn component(&self) -> PathBuf {
-        self.0.join(".local/share/tombolo/agents/opencode")
+        self.0.join(".local/share/tombolo/agents/loopback")
     }
 
     fn cache(&self) -> PathBuf {
@@ -83,7 +83,7 @@ impl Home {
                 .iter()
                 .any(|part| part.metadata().is_ok_and(|about| about.len() >= 1 << 20)),
             Fact::Unpacking => self.stages().iter().any(|stage| !entries(stage).is_empty()),
-            Fact::Committed => component.join("1.18.33").exists(),
+            Fact::Committed => component.join("1.0.0").exists(),
             Fact::Keeping => !entries(&self.cache().join("trees")).is_empty(),
         }
     }
@@ -95,7 +95,7 @@ impl Home {
         match () {
             () if component.join("current").exists() && kept => "all",
             () if component.join("current").exists() => "no tree",
-            () if component.join("1.18.33").exists() => "no link",
+            () if component.join("1.0.0").exists() => "no link",
             () if self.stages().iter().any(|stage| !entries(stage).is_empty()) => "a stage",
             () if self.shows(Fact::Downloading) => "a part",
             () => "nothing",
@@ -105,7 +105,7 @@ impl Home {
     /// Checks that the agent is there with every file that it has.
     fn check_whole(&self, what: &str) {
         let tree = self.component().join("current");
-        assert_eq!(std::fs::read(tree.join("opencode")).unwrap(), ACP, "{what}");
+        assert_eq!(std::fs::read(tree.join("loopback")).unwrap(), ACP, "{what}");
         let files = entries(&tree.join("lib"));
         assert_eq!(files.len(), FILES + 1, "{what}");
         for number in 0..FILES {
@@ -136,7 +136,7 @@ fn archive() -> Vec<u8> {
     let (filling, small) =
         (large_shell_script("x"), (0..FILES).map(|number| (name(number), number.to_string())));
     let small: Vec<_> = small.collect();
-    let mut members = vec![("opencode", ACP), ("lib/filling", filling.as_slice())];
+    let mut members = vec![("loopback", ACP), ("lib/filling", filling.as_slice())];
     members.extend(small.iter().map(|(name, content)| (name.as_str(), content.as_bytes())));
     tar_gz(&members)
 }
@@ -145,7 +145,7 @@ fn archive() -> Vec<u8> {
 async fn kill(home: &Home, mirror: &DownloadMirror, fact: Fact, after: Duration) {
     let daemon = home.daemon(mirror, &home.cache());
     let mut installing = JoinSet::new();
-    installing.spawn(daemon.request(Method::POST, "/v1/agents/opencode/install").send());
+    installing.spawn(daemon.request(Method::POST, "/v1/agents/loopback/install").send());
     tokio::task::block_in_place(|| {
         // Without a pause: some of it lasts a few milliseconds.
         let start = Instant::now();
@@ -164,11 +164,11 @@ async fn kill(home: &Home, mirror: &DownloadMirror, fact: Fact, after: Duration)
 /// The agent as the list has it.
 async fn listed(daemon: &TestDaemon) -> Value {
     let list: Value = daemon.get("/v1/agents").await.json().await.unwrap();
-    list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == "opencode").unwrap().clone()
+    list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == "loopback").unwrap().clone()
 }
 
 async fn answers(daemon: &TestDaemon) {
-    let answer: Value = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await.json().await.unwrap();
+    let answer: Value = daemon.post("/v1/acp/x?agent=loopback", &initialize()).await.json().await.unwrap();
     assert_eq!(answer["result"]["from"], "installed", "{answer}");
 }
 
@@ -183,7 +183,7 @@ fn random(seed: u64, below: Duration) -> Duration {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_daemon_killed_at_any_moment_leaves_no_half_of_an_agent() {
     let mirror = DownloadMirror::start().await;
-    mirror.put_file(OPENCODE, archive());
+    publish(&mirror, archive());
     mirror.slow_downloads(Duration::from_millis(4));
     let mut left = BTreeSet::new();
     for seed in 0..KILLS * Fact::ALL.len() as u64 {

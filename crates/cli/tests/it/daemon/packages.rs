@@ -2,11 +2,12 @@
 
 use std::{os::unix::fs::symlink, path::Path, process::Command};
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{TestDaemon, TestDaemonOptions, download_mirror::DownloadMirror};
 
 use super::install::initialize;
-use crate::TOMBOLO;
+use crate::{TOMBOLO, check_problem, problem};
 
 /// An agent in JavaScript, whose answer is in a package that it depends on.
 const SCRIPT: &[u8] = br#"#!/usr/bin/env node
@@ -74,6 +75,33 @@ async fn npm_installs_an_agent_with_its_dependencies() {
     let npx = json!({ "npx": { "package": "@loop/agent@1.0.0" } });
     check(&daemon(&mirror, place.path(), &npx), "npm").await;
     assert_eq!(mirror.requested_ranges("/npm/@loop/part/-/2.1.0.tgz").len(), 1);
+}
+
+/// daemon-6: npm installs packages without a checksum in silence; they are found and have to be allowed.
+#[tokio::test]
+async fn an_npm_dependency_without_a_checksum_has_to_be_allowed() {
+    let (mirror, place) = (DownloadMirror::start().await, tempfile::tempdir().unwrap());
+    let manifest = json!({
+        "name": "@loop/agent", "version": "1.0.0", "bin": "agent.js", "dependencies": { "@loop/part": "2.1.0" },
+    });
+    mirror.put_npm_package(&manifest, &[("agent.js", SCRIPT)]);
+    let part = json!({ "name": "@loop/part", "version": "2.1.0" });
+    mirror.put_npm_package(&part, &[("index.js", PART)]);
+    // The registry's document of the dependency, without a checksum.
+    let mut published = part.clone();
+    published["dist"] = json!({ "tarball": format!("{}/npm/@loop/part/-/2.1.0.tgz", mirror.url) });
+    let document = json!({
+        "name": "@loop/part", "dist-tags": { "latest": "2.1.0" }, "versions": { "2.1.0": published },
+    });
+    mirror.put_file("npm/@loop%2fpart", document.to_string());
+    let daemon = daemon(&mirror, place.path(), &json!({ "npx": { "package": "@loop/agent@1.0.0" } }));
+    let install = |body: Value| daemon.request(Method::POST, "/v1/agents/looped/install").json(&body).send();
+    let refused = problem(install(json!({})).await.unwrap()).await;
+    check_problem(&refused, 409, "urn:problem:install-unverified");
+    assert!(refused["detail"].as_str().unwrap().contains("no usable checksum for @loop/part"), "{refused}");
+    let allowed = install(json!({ "allowUnverified": true })).await.unwrap();
+    assert_eq!(allowed.json::<Value>().await.unwrap()["verified"], false);
+    check(&daemon, "npm").await;
 }
 
 /// daemon-8: a `uvx` agent is installed by uv, and uv by pip where there is none; both look where pip is told to.

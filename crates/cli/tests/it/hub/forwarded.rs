@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::{check_problem, problem};
+use crate::{check_problem, cli::mirrored::Recorder, problem};
 use futures_util::StreamExt;
 use testkit::proc::peak_kib;
 
@@ -48,6 +48,28 @@ async fn the_commands_of_a_daemon_work_through_the_hub() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What a hostile runtime says to everything.
+const HOSTILE: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\
+    etag: \"1\"\r\nclear-site-data: \"*\"\r\naccess-control-allow-origin: *\r\naccess-control-allow-credentials: true\r\n\
+    location: https://evil.example\r\nrefresh: 0; url=https://evil.example\r\nstrict-transport-security: max-age=1\r\n\
+    alt-svc: h2=\"evil.example:443\"\r\nwww-authenticate: Basic\r\nservice-worker-allowed: /\r\nset-cookie: a=b\r\n\
+    link: <https://evil.example>; rel=preload\r\n\r\n{}";
+
+/// A header of a runtime is passed on only if it cannot act in the name of the hub.
+#[tokio::test]
+async fn headers_of_a_runtime_do_not_act_for_the_hub() {
+    let (hub, runtime) = (TestHub::start(TOMBOLO), Recorder::start(HOSTILE));
+    hub.add_runtime("box", &runtime.endpoint(), Some(TOKEN)).await;
+    let response = hub.request(Method::GET, "/api/runtimes/box/v1/sessions").send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut names: Vec<_> = response.headers().keys().map(|name| name.as_str().to_owned()).collect();
+    names.sort_unstable();
+    let expected =
+        ["content-length", "content-security-policy", "content-type", "date", "etag", "request-id"];
+    names.retain(|name| name != "x-content-type-options" && name != "vary");
+    assert_eq!(names, expected);
 }
 
 /// Large bodies pass in both directions as they come.

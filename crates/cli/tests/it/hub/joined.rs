@@ -174,7 +174,12 @@ async fn who_joins_again_takes_the_place() {
     create(&first, "first").await;
     assert_eq!(get(&hub, "/api/runtimes/box/workers").await["items"][0]["id"], "first");
     first.signal("STOP");
-    let second = joining(hub.base(), &token).arg("--join-as").arg("box").start(TOMBOLO);
+    // The same daemon, as if its sandbox had been restored elsewhere.
+    let data = tempfile::tempdir().unwrap();
+    let id = first.home().join(".local/share/tombolo/daemon-id");
+    std::fs::copy(id, data.path().join("daemon-id")).unwrap();
+    let second = joining(hub.base(), &token).arg("--join-as").arg("box");
+    let second = second.arg("--data-dir").arg(data.path().display().to_string()).start(TOMBOLO);
     create(&second, "second").await;
     within(secs(20), async {
         loop {
@@ -193,6 +198,48 @@ async fn who_joins_again_takes_the_place() {
     for _ in 0..20 {
         assert_eq!(get(&hub, "/api/runtimes/box/workers").await["items"][0]["id"], "second");
     }
+}
+
+/// A token that two daemons have is that of the first: the other is refused, and all are told.
+#[tokio::test]
+async fn a_second_daemon_with_the_same_token_is_refused() {
+    let hub = TestHub::start(TOMBOLO);
+    let token = hub.create_join_token("box").await;
+    let first = joining(hub.base(), &token).start(TOMBOLO);
+    until_up(&hub, "box").await;
+    create(&first, "first").await;
+    let second = joining(hub.base(), &token).start(TOMBOLO);
+    let refused =
+        |entry: &Value| entry["entry"]["action"] == "runtimes.join" && entry["entry"]["status"] == 403;
+    // Not faster than one token may ask.
+    let mut pace = tokio::time::interval(Duration::from_millis(20));
+    within(secs(20), async {
+        while !get(&hub, "/api/audit").await["items"].as_array().unwrap().iter().any(refused) {
+            pace.tick().await;
+        }
+    })
+    .await;
+    assert_eq!(get(&hub, "/api/runtimes/box/workers").await["items"][0]["id"], "first");
+    second.signal("TERM");
+    let (_, told) = second.wait_for_exit();
+    assert!(told.contains("belongs to another daemon"), "{told}");
+    assert_eq!(get(&hub, "/api/runtimes/box").await["isReachable"], true);
+}
+
+/// An invitation ends a day after it was made, or when it is asked to.
+#[tokio::test]
+async fn an_invitation_says_when_it_expires() {
+    let hub = TestHub::start(TOMBOLO);
+    let invite = |id: &str, expires_at: Value| {
+        let body = json!({ "id": id, "expiresAt": expires_at });
+        answer(hub.request(Method::POST, "/api/runtimes/join-tokens").json(&body))
+    };
+    assert_eq!(invite("past", json!("2020-01-01T00:00:00Z")).await.0, 400);
+    let (status, invited) = invite("box", json!(null)).await;
+    assert_eq!(status, 201);
+    assert!(invited["expiresAt"].is_string(), "{invited}");
+    let asked = "2100-01-01T00:00:00Z";
+    assert_eq!(invite("late", json!(asked)).await.1["expiresAt"], asked);
 }
 
 /// What a daemon joins with is not taken from where everybody sees it, and not handed on to agents.

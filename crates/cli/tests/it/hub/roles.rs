@@ -173,3 +173,46 @@ async fn a_scope_makes_a_token_smaller() {
         assert_eq!(answer(add).await.0, 403);
     }
 }
+
+/// A controller creates sessions, but chooses nothing that decides which code runs on the runtime, unless a rule allows it.
+#[tokio::test]
+async fn a_controller_cannot_run_code_by_creating_a_session() {
+    let policy = tempfile::NamedTempFile::new().unwrap();
+    let rule = json!({ "controllers": { "default": { "directories": ["/usr"], "env": ["LANG"] } } });
+    std::fs::write(policy.path(), rule.to_string()).unwrap();
+    let hub = TestHub::start_with(TOMBOLO, &["--policy", policy.path().to_str().unwrap()]);
+    let daemon = TestDaemon::start(TOMBOLO);
+    hub.add_runtime("box", daemon.base(), None).await;
+    let carl = somebody(&hub, "carl", json!({ "roles": { "default": "controller" } })).await;
+    let olga = somebody(&hub, "olga", json!({ "roles": { "default": "owner" } })).await;
+    let request = |token: &str, id: &str, mut body: Value| {
+        body["agent"] = json!("mock");
+        hub.request_as(token, Method::POST, &format!("/api/runtimes/box/v1/sessions/{id}")).json(&body)
+    };
+    for (number, (body, name)) in [
+        (json!({ "env": { "NODE_OPTIONS": "--import=data:text/javascript,0" } }), "env.NODE_OPTIONS"),
+        (json!({ "mcp": { "x": { "type": "local", "command": ["touch", "/tmp/x"] } } }), "mcp.x"),
+        (json!({ "directory": "/" }), "directory"),
+        (json!({ "permissionMode": "bypass" }), "permissionMode"),
+        (json!({ "agentMode": "bypassPermissions" }), "agentMode"),
+        (json!({ "skills": { "x": { "sources": [] } } }), "skills"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("s{number}");
+        let (status, problem) = answer(request(&carl, &id, body)).await;
+        assert_eq!(status, 403, "{name}");
+        assert!(problem["detail"].as_str().unwrap().starts_with(&format!("`{name}` needs")), "{problem}");
+        assert_eq!(daemon.get(&format!("/v1/sessions/{id}")).await.status(), 404, "{name}");
+    }
+    // A daemon would take an array for the members in their order.
+    let array = hub.request_as(&carl, Method::POST, "/api/runtimes/box/v1/sessions/a").json(&json!(["mock"]));
+    assert_eq!(answer(array).await.0, 400);
+    let allowed = json!({ "directory": "/usr/bin", "env": { "LANG": "C" }, "title": "allowed" });
+    assert_eq!(answer(request(&carl, "allowed", allowed)).await.0, 200);
+    assert_eq!(
+        answer(request(&olga, "owned", json!({ "directory": "/", "env": { "A": "b" } }))).await.0,
+        200
+    );
+}

@@ -109,3 +109,33 @@ async fn the_daemon_ends_although_a_viewer_never_reads() {
     assert!(start.elapsed() < secs(9), "{:?}", start.elapsed());
     drop(stalled);
 }
+
+/// Starts a process that prints the id of a grandchild, which has left its group and session.
+async fn with_grandchild(daemon: &TestDaemon, script: &str) -> (String, u64) {
+    let id = sh(daemon, script).await;
+    let (mut events, mut told) = (follow(daemon, &id).await, String::new());
+    while !told.ends_with('\n') {
+        told += &within(secs(20), text(&mut events)).await;
+    }
+    let grandchild = told.trim().parse().unwrap();
+    assert!(lives(grandchild));
+    (id, grandchild)
+}
+
+#[tokio::test]
+async fn a_daemonised_grandchild_without_an_environment_does_not_survive_a_delete() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    let script = "(setsid env -i sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' &); exec sleep 600";
+    let (id, grandchild) = with_grandchild(&daemon, script).await;
+    assert_eq!(daemon.delete(&path(&id, "")).await.status(), 204);
+    within_blocking(secs(5), || !lives(grandchild));
+}
+
+#[tokio::test]
+async fn the_next_start_ends_what_a_killed_daemon_left_behind() {
+    let mut daemon = TestDaemon::start(TOMBOLO);
+    let script = "(setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' &); exec sleep 600";
+    let (_, grandchild) = with_grandchild(&daemon, script).await;
+    daemon.kill_and_restart();
+    within_blocking(secs(5), || !lives(grandchild));
+}

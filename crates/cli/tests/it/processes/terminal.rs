@@ -138,14 +138,14 @@ async fn what_is_typed_ahead_arrives_whole() {
     viewer.shows(zeros.unwrap().stdout.trim_ascii()).await;
 }
 
-/// A frame beyond the limit ends the connection; what is typed on another one still arrives.
+/// A frame beyond the limit ends the connection, and none of it reaches the process; what is typed on another one does.
 #[tokio::test]
 async fn a_frame_that_is_too_large_is_not_taken() {
     let daemon = TestDaemon::start(TOMBOLO);
     let id = sh_on_terminal(&daemon, RAW_CAT).await;
     let mut greedy = Viewer::open(&daemon, &id, "").await;
     greedy.shows(b"ready").await;
-    greedy.types(&vec![b'x'; (1 << 20) + 1]).await;
+    greedy.types_what_is_refused(&vec![b'x'; (1 << 20) + 1]).await;
     greedy.closed().await;
     let mut viewer = Viewer::open(&daemon, &id, "").await;
     viewer.types(b"still here.").await;

@@ -6,7 +6,7 @@ use testkit::{TestDaemon, within};
 use tokio::net::TcpStream;
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Message, protocol::frame::coding::CloseCode},
+    tungstenite::{Error, Message, protocol::frame::coding::CloseCode},
 };
 
 use super::path;
@@ -33,6 +33,16 @@ impl Viewer {
 
     pub(super) async fn types(&mut self, bytes: &[u8]) {
         self.socket.send(Message::Binary(bytes.to_vec().into())).await.unwrap();
+    }
+
+    /// Sends a frame that the daemon refuses. The daemon may close the connection before all of the frame was sent, so the
+    /// send itself may fail; [`closed`](Self::closed) then finds the end.
+    pub(super) async fn types_what_is_refused(&mut self, bytes: &[u8]) {
+        let sent = self.socket.send(Message::Binary(bytes.to_vec().into())).await;
+        assert!(
+            matches!(sent, Ok(()) | Err(Error::Io(_) | Error::ConnectionClosed | Error::AlreadyClosed)),
+            "{sent:?}"
+        );
     }
 
     pub(super) async fn says(&mut self, command: &str) {

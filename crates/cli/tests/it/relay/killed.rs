@@ -1,11 +1,13 @@
-//! One of those is killed who have to do with a device.
+//! What ends suddenly: a device or a hub that is killed, and access that is revoked.
+
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{TestDaemonOptions, TestHub, within, within_blocking};
 use tokio::task::JoinSet;
 
-use super::{Device, environment, lend, typed};
+use super::{Device, environment, lend, plug::commands, typed};
 use crate::{TOMBOLO, hub::TOKEN, secs};
 
 /// Asks for a command, beside.
@@ -100,4 +102,32 @@ async fn what_went_on_when_the_hub_was_killed_is_seen_as_such() {
     assert!(verified.contains("1 requests have no recorded end"), "{verified}");
     let list = typed(&hub, &["audit", "list"]);
     assert!(list.contains("shell.start") && list.trim_end().ends_with("started"), "{list}");
+}
+
+/// relay-157: a command that ignores SIGTERM is gone within a second of the revocation, whatever is revoked.
+#[tokio::test(flavor = "multi_thread")]
+async fn revoked_access_ends_a_stubborn_command_within_a_second() {
+    for revoked in ["environment", "grant", "device"] {
+        let hub = TestHub::start(TOMBOLO);
+        hub.add_runtime("box", "http://127.0.0.1:9", None).await;
+        let _lent = lend(&hub, "allow");
+        let nap = fastrand::u32(1_000_000..);
+        let _asked = beside(&hub, &format!("trap '' TERM HUP; sleep {nap}; sleep {nap}"));
+        within_blocking(secs(20), || commands(nap) > 0);
+        let first = async |path: &str, field: &str| {
+            let items = get(&hub, path).await["items"].take();
+            format!("{path}/{}", items[0][field].as_str().unwrap())
+        };
+        let (method, path) = match revoked {
+            "environment" => (Method::DELETE, first("/api/v1/relay/environments", "id").await),
+            "grant" => (Method::DELETE, first("/api/grants", "grant_id").await),
+            _ => (Method::POST, "/api/devices/laptop/stop".to_owned()),
+        };
+        let start = Instant::now();
+        let response = hub.request(method, &path).send().await.unwrap();
+        assert!(response.status().is_success(), "{path}: {}", response.status());
+        within_blocking(secs(20), || commands(nap) == 0);
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(1), "{revoked}: {took:?}");
+    }
 }

@@ -3,10 +3,10 @@
 use std::{fs, path::Path};
 
 use reqwest::Method;
-use serde_json::json;
-use testkit::{TestHubOptions, within_blocking};
+use serde_json::{Value, json};
+use testkit::{TestHub, TestHubOptions, within_blocking};
 
-use super::{Device, ask, environment, typed};
+use super::{Device, ask, environment, lend, typed};
 use crate::{TOMBOLO, secs};
 
 /// The files below a directory that hold this.
@@ -47,5 +47,60 @@ async fn what_lets_in_is_written_nowhere() {
     within_blocking(secs(20), || hub.log().contains("a device connected"));
     for secret in [&token, &secret] {
         assert_eq!(holding(hub.directory(), secret), Vec::<String>::new());
+    }
+}
+
+/// Fields that only one side knows: of the hub's routing, of the result and of the process.
+const ONE_SIDED: [&str; 6] =
+    ["environment_id", "runtime_id", "result_bytes", "stream_bytes", "command_id", "exit_code"];
+
+/// The summaries of all commands that have ended, without what only one side knows.
+fn command_summaries(entries: impl Iterator<Item = Value>) -> Vec<Value> {
+    let ended = entries.filter(|entry| entry["method"] == "shell.start" && entry["status"].is_string());
+    let summaries = ended.map(|entry| {
+        let mut summary = entry["summary"].as_object().unwrap().clone();
+        summary.retain(|name, _| !ONE_SIDED.contains(&name.as_str()));
+        summary.into()
+    });
+    summaries.collect()
+}
+
+/// relay-152, relay-154: the hub and the device record the same of a command, and neither keeps a word that may be a secret.
+#[tokio::test(flavor = "multi_thread")]
+async fn hub_and_device_record_the_same_of_a_command() {
+    let hub = TestHub::start(TOMBOLO);
+    hub.add_runtime("box", "http://127.0.0.1:9", None).await;
+    let (device, _tools) = lend(&hub, "allow");
+    let (id, secret) = environment(&hub);
+    let id = id.to_string();
+    let commands = [
+        json!({ "command": "ls -la hunter2; id; whoami" }),
+        json!({ "command": "API_KEY=\"sk live hunter2\" true x" }),
+        json!({ "command": "API_KEY=sk\\ live\\ hunter2 true" }),
+        json!({ "command": "echo;hunter2;x" }),
+        json!({ "command": "hunter2 2>&1 | cat", "cwd": "/workspace/main" }),
+        json!({ "argv": ["sh", "-c", "echo hunter2"] }),
+        json!({ "argv": ["sh -c \"PASS=hunter2\""] }),
+    ];
+    for params in &commands {
+        ask(&hub, (&id, &secret), "shell.start", params.clone()).await;
+    }
+    let record = device.directory.path().join("data/device/laptop/audit");
+    let by_device = || {
+        let lines = fs::read_to_string(record.join("audit.jsonl")).unwrap();
+        command_summaries(lines.lines().map(|line| serde_json::from_str(line).unwrap()))
+    };
+    let by_hub = || {
+        let page: Value = serde_json::from_str(&typed(&hub, &["audit", "list", "--json"])).unwrap();
+        command_summaries(page["items"].as_array().unwrap().iter().cloned())
+    };
+    within_blocking(secs(20), || by_hub().len() == commands.len() && by_device().len() == commands.len());
+    assert_eq!(by_hub(), by_device());
+    let listed = typed(&hub, &["audit", "list"]);
+    assert!(listed.contains("3 commands: ls, id, whoami") && listed.contains("a shell command"), "{listed}");
+    for directory in [hub.directory(), record.as_path()] {
+        for word in ["hunter2", "live"] {
+            assert_eq!(holding(directory, word), Vec::<String>::new(), "{word}");
+        }
     }
 }

@@ -54,7 +54,7 @@ async fn what_is_asked_is_answered_by_the_next_line() {
     let talk = |input: &str| chat(daemon.base(), &["--agent", "mock"], input);
     let Talk(code, printed, said) = talk("/permission\no\n");
     assert_eq!((code, printed.as_str()), (Some(0), "permission answered: allow\n"), "{said}");
-    assert!(said.contains("Remove everything") && said.contains(r#"{"path":"build"}"#), "{said}");
+    assert!(said.contains("Remove everything") && said.contains("  file    build\n"), "{said}");
     assert!(said.contains("always  Always remove"), "{said}");
     assert_eq!(talk("/permission\n").1, "permission answered: reject\n");
     assert_eq!(talk("/permission\nwhat?\n").1, "permission answered: reject\nwhat?\n");

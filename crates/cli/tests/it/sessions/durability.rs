@@ -91,31 +91,6 @@ async fn an_ordinary_end_keeps_everything() {
     assert!(asked.elapsed() < secs(2), "it waited for {:?}", asked.elapsed());
 }
 
-/// A daemon without sessions opens no file for them.
-#[tokio::test]
-async fn nothing_is_opened_before_it_is_needed() {
-    let daemon = TestDaemon::start(TOMBOLO);
-    let there = || walk(&daemon.home()).iter().any(|file| file.ends_with("sessions.db"));
-    // Longer than a daemon waits before it looks for what was interrupted.
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    // Nor does whoever only looks for what waits.
-    let _waits = daemon.get("/v1/waits/events").await;
-    assert!(!there());
-    create(&daemon, "s").await;
-    assert!(there());
-}
-
-fn walk(directory: &std::path::Path) -> Vec<String> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap().flatten() {
-        match entry.path().is_dir() {
-            true => files.extend(walk(&entry.path())),
-            false => files.push(entry.path().display().to_string()),
-        }
-    }
-    files
-}
-
 /// The agent of a session that has nothing to do is ended, and the next message goes on with it.
 #[tokio::test]
 async fn an_idle_agent_rests_and_remembers() {

@@ -1,7 +1,7 @@
 //! sessions-7: "Agent errors are typed … Each provoked by a test."
 
 use super::*;
-use crate::{check_problem, problem};
+use crate::{check_problem, daemon::private::refused, problem};
 use testkit::{TestDaemonOptions, TmpfsMount};
 
 /// sessions-7: errors of the model, as far as an agent tells them apart.
@@ -70,34 +70,22 @@ async fn an_agent_that_cannot_be_used_says_why() {
     }
 }
 
-/// sessions-14: "Disk full, locked or corrupt store: a clear problem, no lost acknowledged event, no crash loop."
+/// sessions-14: "Disk full, locked or corrupt store: a clear problem, no lost acknowledged event, no crash loop." A daemon
+/// whose store is locked or corrupt does not start, and changes nothing.
 #[tokio::test]
 async fn a_store_that_cannot_be_used_is_told() {
     let daemon = TestDaemon::start(TOMBOLO);
     create(&daemon, "s").await;
-    let data = data_of(&daemon);
-    let second =
-        TestDaemonOptions::default().arg("--data-dir").arg(data.display().to_string()).start(TOMBOLO);
-    let locked = second.get("/v1/sessions").await;
-    assert_eq!(locked.headers()["retry-after"], "1");
-    check_problem(&problem(locked).await, 503, "urn:problem:store-locked");
-    assert_eq!(second.get("/v1/acp").await.status(), 200);
-    drop(daemon);
+    let message = refused(&data_of(&daemon));
+    assert!(message.contains("in use by another process"), "{message}");
+    assert_eq!(get(&daemon, &path("s", "")).await["id"], "s");
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::create_dir(elsewhere.path().join("sessions")).unwrap();
     let file = elsewhere.path().join("sessions/sessions.db");
     std::fs::write(&file, "this is no database, and it is long enough to be looked at ".repeat(100)).unwrap();
     let before = std::fs::read(&file).unwrap();
-    let broken = TestDaemonOptions::default()
-        .arg("--data-dir")
-        .arg(elsewhere.path().display().to_string())
-        .start(TOMBOLO);
-    for _ in 0..2 {
-        check_problem(&problem(broken.get("/v1/sessions").await).await, 500, "urn:problem:store-corrupt");
-    }
-    let refused = broken.post(&path("s", ""), &json!({ "agent": "mock" })).await;
-    check_problem(&problem(refused).await, 500, "urn:problem:store-corrupt");
-    assert_eq!(broken.get("/v1/health").await.status(), 200);
+    let message = refused(elsewhere.path());
+    assert!(message.contains("could not open the sessions"), "{message}");
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
@@ -151,4 +139,20 @@ fn data_of(daemon: &TestDaemon) -> std::path::PathBuf {
         );
     }
     panic!("there are no sessions");
+}
+
+/// One line of 50 MB is refused as it arrives: the daemon never holds all of it.
+#[tokio::test]
+async fn a_huge_line_of_an_agent_costs_the_daemon_little_memory() {
+    const GROWTH_KIB_MAX: u64 = 96 << 10;
+    let huge = "import sys\nfor line in sys.stdin:\n sys.stdout.write('{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":\"'+'x'*50000000+'\"}\\n')\n sys.stdout.flush()\n break";
+    let daemon = TestDaemonOptions::default().agent("huge", &["python3", "-c", huge]).start(TOMBOLO);
+    let before = testkit::proc::peak_kib(daemon.pid());
+    within(secs(60), daemon.post(&path("s", ""), &json!({ "agent": "huge" }))).await;
+    // The agent exits after the line, which ends its start.
+    let failed = async { while get(&daemon, &path("s", "")).await["error"].is_null() {} };
+    within(secs(60), failed).await;
+    let grown = testkit::proc::peak_kib(daemon.pid()).saturating_sub(before);
+    eprintln!("the daemon grew by {grown} KiB");
+    assert!(grown < GROWTH_KIB_MAX, "the daemon grew by {grown} KiB");
 }

@@ -1,7 +1,12 @@
 //! `tombolo chat` on a terminal, which is one of the daemon's own.
 
+use std::time::Duration;
+
 use super::*;
 use crate::terminal_process::TerminalProcess;
+
+/// How long a question is on the screen before it can be answered.
+const READING_TIME: Duration = Duration::from_millis(750);
 
 /// How much others say while a line is typed.
 const OTHERS: u64 = 40;
@@ -27,6 +32,7 @@ async fn a_conversation_on_a_terminal() {
     screen.type_text("/permission\r").await;
     screen.sees("Remove everything").await;
     screen.sees("[o]nce [a]lways [r]eject > ").await;
+    tokio::time::sleep(READING_TIME).await;
     screen.type_text("?\r").await;
     screen.sees("type o to allow once").await;
     screen.type_text("a\r").await;
@@ -34,8 +40,10 @@ async fn a_conversation_on_a_terminal() {
     screen.sees("> ").await;
     screen.type_text("/question\r").await;
     screen.sees("Which colour should it have?").await;
+    tokio::time::sleep(READING_TIME).await;
     screen.type_text("2\r").await;
     screen.sees("Which parts should be painted?").await;
+    tokio::time::sleep(READING_TIME).await;
     screen.type_text("/reject\r").await;
     screen.sees("question answered: decline").await;
     screen.sees("> ").await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agents::{
     Definition, Want,
-    install::{Ask, Installation},
+    install::{Ask, Installation, UnverifiedPolicy},
 };
 use axum::{
     Json,
@@ -56,7 +56,8 @@ pub(super) async fn install(
         .map_err(|error| ApiError::new(ProblemKind::InvalidRequest, error.to_string()))?;
     let installation = match agent.source {
         AgentSource::Catalog | AgentSource::Registry => {
-            let ask = Ask { want, again: options.reinstall, apart: false };
+            let unverified = UnverifiedPolicy::from_flag(options.allow_unverified);
+            let ask = Ask { want, again: options.reinstall, apart: false, unverified };
             Some(app.installer.install(&agent, &ask).await.map_err(|error| ApiError::from(&*error))?)
         }
         AgentSource::BuiltIn | AgentSource::User => {
@@ -112,6 +113,7 @@ async fn finish(app: &App, agent: &Definition, installation: Option<Installation
         already_installed: !was_installed_now,
         version: presence.version,
         path: presence.program.map(|path| path.display().to_string()),
+        verified: presence.verified,
     })
 }
 

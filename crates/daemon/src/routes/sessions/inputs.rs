@@ -7,7 +7,7 @@ use protocol::{
     sessions::{EditInputRequest, MessageAccepted, SendMessageRequest, SessionInputList, TranscriptPage},
 };
 use serde::Deserialize;
-use server::extract::{self, AuthorHeader, LongJson, Path, Query};
+use server::extract::{self, AuthorHeader, JsonUpTo, Path, Query};
 use utoipa::IntoParams;
 use worker_runtime::PAGE_MESSAGES_MAX;
 
@@ -41,7 +41,7 @@ pub(super) async fn send(
     Path(id): Path<SessionId>,
     author_header: AuthorHeader,
     headers: HeaderMap,
-    LongJson(mut send): LongJson<SendMessageRequest, MESSAGE_BYTES_MAX>,
+    JsonUpTo(mut send): JsonUpTo<SendMessageRequest, MESSAGE_BYTES_MAX>,
 ) -> Result<(StatusCode, Json<MessageAccepted>)> {
     send.author = author_header.or_body_author(send.author);
     let key = extract::idempotency_key(&headers)?;
@@ -115,7 +115,7 @@ pub(super) async fn edit(
     State(app): State<App>,
     Path((id, input)): Path<(SessionId, InputId)>,
     author_header: AuthorHeader,
-    LongJson(mut edit): LongJson<EditInputRequest, EDIT_BYTES_MAX>,
+    JsonUpTo(mut edit): JsonUpTo<EditInputRequest, EDIT_BYTES_MAX>,
 ) -> Result<StatusCode> {
     edit.author = author_header.or_body_author(edit.author);
     app.sessions.edit(&id, input, edit).await?;

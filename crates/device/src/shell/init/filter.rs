@@ -38,6 +38,42 @@ const UNBOUND: [i32; 2] = [libc::SOCK_DGRAM, libc::SOCK_RAW];
 /// What types for whoever has the terminal: TIOCSTI and TIOCLINUX, whose types in libc differ from system to system.
 const TYPING: [u64; 2] = [0x5412, 0x541c];
 
+/// What makes a program run as its owner or its group, for every user who can start it.
+const SET_ID_BITS: [u32; 2] = [libc::S_ISUID, libc::S_ISGID];
+
+/// Flags with which opening a file creates one; without them the mode is not read, and may be anything.
+// The second is the part of `O_TMPFILE` that is not `O_DIRECTORY`.
+const CREATES: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+
+/// Calls that set the mode of a file, with the number of the argument that has it. `mkdir` is not among them: the kernel
+/// ignores both bits there.
+const MODE_CALLS: &[(libc::c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+];
+
+/// Calls that open a file and may create it, with the numbers of the arguments that have the flags and the mode.
+const OPEN_CALLS: &[(libc::c_long, u8, u8)] = &[
+    (libc::SYS_openat, 2, 3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
+];
+
+/// Calls that take what a filter would have to check in memory, where it cannot look: `clone3` its namespaces and `openat2`
+/// the mode of a new file. They fail as on a kernel that lacks them, so that callers use `clone` and `openat`.
+const ABSENT: [libc::c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];
+
+/// `open_tree_attr`, which libc does not name. New calls have the same number on all architectures.
+const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
+
 /// Refused whatever they are called with.
 const REFUSED: &[libc::c_long] = &[
     // Others.
@@ -53,6 +89,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_pivot_root,
     libc::SYS_chroot,
     libc::SYS_open_tree,
+    SYS_OPEN_TREE_ATTR,
     libc::SYS_move_mount,
     libc::SYS_fsopen,
     libc::SYS_fsconfig,
@@ -115,8 +152,7 @@ pub(super) enum Error {
 
 /// Filters the system calls of this process, and of all that it starts.
 pub(super) fn apply(sockets: LocalSockets) -> Result<(), Error> {
-    // What is said in memory cannot be looked at. Who is told that there is no such call uses `clone`, which can.
-    let absent = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let absent = ABSENT.map(|call| (call, Vec::new())).into();
     seccompiler::apply_filter(&program(absent, libc::ENOSYS)?)?;
     seccompiler::apply_filter(&program(rules(sockets)?, libc::EPERM)?)?;
     Ok(())
@@ -139,6 +175,24 @@ fn rules(sockets: LocalSockets) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error
         let is = |kind: i32| u64::from(kind.unsigned_abs());
         let asks = |kind| rule(vec![condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), is(kind))?]);
         rules.insert(libc::SYS_socketpair, UNBOUND.into_iter().map(asks).collect::<Result<_, Error>>()?);
+    }
+    rules.extend(set_id_rules()?);
+    Ok(rules)
+}
+
+/// Refuses every mode with a set-id bit. A program that a command leaves in a lent directory would otherwise run as the
+/// device's owner for all other users of the machine, outside of the sandbox.
+fn set_id_rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+    let has = |argument, bits: u32| condition(argument, SeccompCmpOp::MaskedEq(bits.into()), bits.into());
+    let mut rules = BTreeMap::new();
+    for (call, mode) in MODE_CALLS {
+        let refused = SET_ID_BITS.map(|bit| rule(vec![has(*mode, bit)?]));
+        rules.insert(*call, refused.into_iter().collect::<Result<_, Error>>()?);
+    }
+    for (call, flags, mode) in OPEN_CALLS {
+        let pairs = CREATES.into_iter().flat_map(|flag| SET_ID_BITS.map(|bit| (flag.unsigned_abs(), bit)));
+        let refused = pairs.map(|(flag, bit)| rule(vec![has(*flags, flag)?, has(*mode, bit)?]));
+        rules.insert(*call, refused.collect::<Result<_, Error>>()?);
     }
     Ok(rules)
 }

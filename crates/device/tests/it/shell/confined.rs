@@ -25,7 +25,7 @@ use super::support::{
 use crate::support::SOON;
 
 /// A script in Python for what a shell cannot do, which says whether it could.
-fn python(script: &str) -> Value {
+pub(super) fn python(script: &str) -> Value {
     json!({ "argv": ["python3", "-c", script] })
 }
 
@@ -318,7 +318,7 @@ def call(*args):
     libc.syscall(*args)
     return errno.errorcode.get(ctypes.get_errno(), 'ok')
 numbers = {'ptrace': 101, 'mount': 165, 'umount2': 166, 'bpf': 321, 'keyctl': 250, 'add_key': 248, 'setns': 308, 'perf_event_open': 298,
-    'io_uring_setup': 425, 'userfaultfd': 323, 'kexec_load': 246, 'init_module': 175, 'process_vm_readv': 310, 'chroot': 161}
+    'io_uring_setup': 425, 'open_tree_attr': 467, 'userfaultfd': 323, 'kexec_load': 246, 'init_module': 175, 'process_vm_readv': 310, 'chroot': 161}
 for name, number in numbers.items():
     print(name, call(number, 0, 0, 0, 0, 0))
 print('unshare', call(272, 0x10000000))
@@ -343,6 +343,7 @@ for family in (socket.AF_INET, socket.AF_NETLINK, 38, 40, 17):
         "setns",
         "perf_event_open",
         "io_uring_setup",
+        "open_tree_attr",
         "userfaultfd",
         "kexec_load",
         "init_module",

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use device::shell::{Config, Limits};
 use protocol::relay::RelayErrorCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -16,7 +17,8 @@ use tokio::{
 };
 
 use super::support::{
-    BOTH, Kind, LENDER, Laptop, hear, nobody_runs, runs, says, somebody_runs, started, unique,
+    BOTH, Kind, LENDER, Laptop, config, hear, nobody_runs, processes, runs, says, somebody_runs, started,
+    unique,
 };
 use crate::support::SOON;
 
@@ -84,6 +86,32 @@ async fn a_command_may_end_by_itself_when_cancelled() {
     }
 }
 
+/// relay-157: with the limits that devices have, a command that ignores TERM is gone within a second, whatever ends it: the hub
+/// that revokes a grant or an environment (`shell.cancel`), a request that is dropped, or a connection that is closed.
+#[tokio::test]
+async fn a_stubborn_command_is_gone_within_a_second() {
+    for kind in BOTH {
+        for ending in ["shell.cancel", "dropped", "closed"] {
+            let laptop = Laptop::with(Config { limits: Limits::default(), ..config(kind) }).await;
+            let number = unique();
+            let mut call = laptop.start(json!({ "command": stubborn(&number) })).await;
+            let id = started(&mut call).await;
+            says(&mut call, "ready").await;
+            let start = Instant::now();
+            match ending {
+                "shell.cancel" => {
+                    drop(laptop.ask("shell.cancel", json!({ "command_id": id })).await.unwrap())
+                }
+                "dropped" => drop(call),
+                _ => laptop.lent.peer.close("the grant was revoked"),
+            }
+            nobody_runs(&number).await;
+            let took = start.elapsed();
+            assert!(took < Duration::from_secs(1), "{kind:?}, {ending}: {took:?}");
+        }
+    }
+}
+
 /// Cancels a command in a device of its own without a sandbox, beside others. What is answered, and the device.
 async fn cancelled(line: &str, others: &[&str]) -> (Value, Child, TempDir) {
     let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -119,6 +147,35 @@ async fn who_may_have_survived_is_told() {
     drop(lender.stdin.take());
     assert!(within(SOON, lender.wait()).await.unwrap().success());
     assert!(!somebody_runs(&number));
+}
+
+/// A device of its own without a sandbox, which claims its files and runs a command.
+async fn claiming(home: &TempDir, line: &str) -> Child {
+    let mut command = tokio::process::Command::new(LENDER);
+    command.arg("claim").arg(home.path()).arg(line).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut lender = command.spawn().unwrap();
+    let mut lines = BufReader::new(lender.stdout.take().unwrap()).lines();
+    assert_eq!(within(SOON, lines.next_line()).await.unwrap().as_deref(), Some("started"));
+    lender
+}
+
+/// relay-157: what outlives a device that was killed is ended by its next start.
+#[tokio::test]
+async fn the_next_start_ends_what_a_killed_device_left_behind() {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let number = unique();
+    fs::write(home.path().join("line"), format!("setsid sleep {number} & (sleep {number} &); wait")).unwrap();
+    let mut lender = claiming(&home, ". ./line").await;
+    within(SOON, async {
+        while processes(&number).len() < 2 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    })
+    .await;
+    lender.kill().await.unwrap();
+    assert_eq!(processes(&number).len(), 2, "control: both outlive the device");
+    let _next = claiming(&home, "true").await;
+    nobody_runs(&number).await;
 }
 
 /// relay-81: what takes too long is ended, and nobody is left.

@@ -55,9 +55,9 @@ async fn a_command_in_the_background_is_seen_until_its_end() {
         let seen = running(&laptop);
         let seen: Vec<_> = seen
             .iter()
-            .map(|it| (it.method.as_str(), &it.summary["program"], &it.summary["command_id"]))
+            .map(|it| (it.method.as_str(), &it.summary["programs"], &it.summary["command_id"]))
             .collect();
-        assert_eq!(seen, [("shell.start", &json!("read"), &json!(id))], "{kind:?}");
+        assert_eq!(seen, [("shell.start", &json!(["read", "exit"]), &json!(id))], "{kind:?}");
         assert_eq!(verified(&laptop).unfinished, 1, "{kind:?}");
         laptop.input(&id, "hello\n", false).await.unwrap();
         laptop.ends(&id).await;

@@ -2,11 +2,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use protocol::{SessionProjection, hub};
+use protocol::{ProblemKind, SessionProjection, hub};
 use serde_json::json;
 
 use super::*;
-use crate::policy::{Both, Policy, Redaction, Sight, Who};
+use crate::policy::{Both, Policy, Redaction, Sight, Who, current::PolicyFile};
 
 /// A word that is said: anything, or a path that is hidden.
 #[derive(Debug, Clone)]
@@ -46,14 +46,19 @@ fn hidden() -> Hidden {
     Hidden { thinking: true, tool_output: true, paths }
 }
 
-const VARIANTS: usize = 17;
+const VARIANTS: usize = 23;
 
 /// An event of each kind, of these words: what is said, a path, what is thought, and what a tool gave.
 fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> Event {
     let id = "00000000000000000000000000000000";
     let (turn, input, wait) = (format!("trn_{id}"), format!("inp_{id}"), format!("wat_{id}"));
     let given_or_null = if given.is_empty() { json!(null) } else { json!(given) };
+    let relative = if path == "***" { "***" } else { ".ssh/SECRET" };
+    let edits = if given.is_empty() { json!(null) } else { json!([{ "old": given, "new": given }]) };
+    let thoughts: Vec<&str> = Some(thought).filter(|thought| !thought.is_empty()).into_iter().collect();
     let thought_or_null = if thought.is_empty() { json!(null) } else { json!(thought) };
+    // Over ACP a tool without a name is called by its title.
+    let think = if thought.is_empty() { "think" } else { thought };
     let mut result =
         json!({ "id": "3", "type": "toolResult", "callId": "c", "output": given, "isError": true });
     let mut newer = json!({ "id": "8", "type": "newer" });
@@ -67,8 +72,10 @@ fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> 
         { "id": "2", "type": "toolCall", "callId": "c", "name": "cat", "kind": "read", "title": said,
             "input": { "path": path, "command": said }, "status": "running" },
         result,
-        { "id": "4", "type": "toolCall", "callId": "d", "name": "think", "kind": "think", "title": thought_or_null,
+        { "id": "4", "type": "toolCall", "callId": "d", "name": think, "kind": "think", "title": thought_or_null,
             "input": thought_or_null, "status": "running" },
+        { "id": "9", "type": "toolCall", "callId": "e", "name": "write", "kind": "edit", "title": said,
+            "input": { "path": path, "content": given_or_null, "replace_all": true }, "status": "running" },
         { "id": "5", "type": "file", "name": given_or_null, "mimeType": null, "uri": given_or_null, "text": given_or_null },
         { "id": "6", "type": "image", "mimeType": "image/png", "data": given_or_null, "uri": null },
         { "id": "7", "type": "unparsed", "raw": given_or_null, "error": given },
@@ -76,11 +83,27 @@ fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> 
     ] });
     let permission = json!({ "id": wait, "turnId": turn, "callId": "c", "tool": "cat", "kind": "read", "title": said,
         "reason": said, "input": { "path": path }, "alwaysAllows": [said] });
+    let write = json!({ "id": wait, "turnId": turn, "callId": "e", "tool": "file.write", "kind": "edit",
+        "title": format!("file.write `{path}` on lap"), "reason": said, "alwaysAllows": [said],
+        "input": { "root_id": "home", "path": relative, "content": given_or_null, "edits": edits } });
+    let ponder = json!({ "id": wait, "turnId": turn, "callId": "d", "tool": think, "kind": "think", "title": think,
+        "reason": thought_or_null, "input": thought_or_null, "alwaysAllows": thoughts });
     let question = json!({ "id": wait, "turnId": turn, "callId": null, "plan": said, "questions": [{ "question": said,
         "header": null, "options": [{ "label": said, "description": said }], "allowsMultiple": false, "allowsCustom": true }] });
     let steps = json!([{ "text": said, "state": "pending" }]);
     let commands = json!([{ "name": "review", "description": said, "hint": null }]);
-    let error = json!({ "processExited": { "code": 1, "signal": null, "stderr": said } });
+    let errors = [
+        json!({ "processExited": { "code": 1, "signal": null, "stderr": given } }),
+        json!({ "modelError": { "status": 529, "message": given } }),
+        json!({ "unsupported": { "feature": "images", "message": given } }),
+        json!({ "other": { "message": given } }),
+        if given.is_empty() {
+            json!({ "newer": null })
+        } else {
+            json!({ "newer": { "data": { "output": [given] } } })
+        },
+    ];
+    let error = errors[0].clone();
     let session = json!({
         "id": "w", "agent": "mock", "agentSessionId": null, "title": said, "agentMode": "", "permissionMode": "default",
         "model": said, "variant": null, "directory": path, "state": "idle", "turnId": null, "queuedInputs": 0, "openWaits": 0,
@@ -89,8 +112,10 @@ fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> 
     });
     let queued = json!({ "id": input, "turnId": turn, "author": "joe", "message": said, "state": "accepted",
         "acceptedAt": "2026-01-01T00:00:00Z", "attachments": [{ "type": "file", "path": path }] });
-    let waiting = json!({ "id": wait, "sessionId": "w", "turnId": turn, "request": { "permission": permission },
-        "openedAt": "2026-01-01T00:00:00Z", "expiresAt": null, "defaultAnswer": "reject", "settlement": null });
+    let waiting = |permission: &Value| {
+        json!({ "id": wait, "sessionId": "w", "turnId": turn, "request": { "permission": permission },
+        "openedAt": "2026-01-01T00:00:00Z", "expiresAt": null, "defaultAnswer": "reject", "settlement": null })
+    };
     let delta = |kind: &str, part: &str, text: &str| json!({ "messageDelta": { "messageId": "d", "partId": part, "kind": kind, "text": text } });
     let newer =
         if given.is_empty() { json!({ "newer": null }) } else { json!({ "newer": { "id": [given, path] } }) };
@@ -112,8 +137,14 @@ fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> 
         json!({ "plan": { "steps": steps } }),
         json!({ "commandsUpdated": { "commands": commands } }),
         json!({ "ended": { "reason": "deleted" } }),
+        json!({ "permissionAsked": write }),
+        json!({ "permissionAsked": ponder }),
+        json!({ "error": errors[1] }),
+        json!({ "error": errors[2] }),
+        json!({ "error": errors[3] }),
+        json!({ "error": errors[4] }),
         newer,
-        json!({ "snapshot": { "seq": 1, "session": session, "messages": [message], "hasEarlier": false, "waits": [waiting],
+        json!({ "snapshot": { "seq": 1, "session": session, "messages": [message], "hasEarlier": false, "waits": [waiting(&permission), waiting(&write), waiting(&ponder)],
             "inputs": [queued], "plan": { "steps": steps }, "commands": commands } }),
     ];
     serde_json::from_value(events.swap_remove(variant)).unwrap()
@@ -190,6 +221,24 @@ proptest! {
     }
 }
 
+/// observation-68: what lists and problems say of a session hides the words of its agent, too.
+#[test]
+fn the_messages_of_agents_are_hidden_in_sessions_and_problems() {
+    let session = |stderr: &str| json!({ "items": [{ "id": "w", "error": { "processExited": { "code": 1, "signal": null, "stderr": stderr } } }] });
+    assert_eq!(hidden().value(session("GIVEN")), session(""));
+    let exited = json!({ "type": "urn:problem:agent-exited", "title": "t", "status": 502, "detail": "it said GIVEN",
+        "stderrTail": "GIVEN", "causes": [{ "source": "GIVEN", "reason": "GIVEN" }], "requestId": "r" });
+    let title = ProblemKind::AgentExited.title();
+    let shown = json!({ "type": "urn:problem:agent-exited", "title": title, "status": 502, "detail": title, "requestId": "r" });
+    assert_eq!(hidden().value(exited), shown);
+    // A newer daemon may report problems that this hub does not know.
+    let newer = json!({ "type": "urn:problem:newer", "title": "GIVEN", "status": 502, "detail": "GIVEN", "data": { "output": "GIVEN" } });
+    let shown = json!({ "type": "urn:problem:newer", "title": "An error occurred", "status": 502, "detail": "An error occurred" });
+    assert_eq!(hidden().value(newer), shown);
+    let ours = json!({ "type": "urn:problem:session-not-found", "title": "t", "status": 404, "detail": "session s does not exist" });
+    assert_eq!(hidden().value(ours.clone()), ours);
+}
+
 /// Two policies: what either hides is hidden.
 #[test]
 fn policies_are_put_together() {
@@ -219,17 +268,18 @@ fn policies_are_put_together() {
 /// The file of a policy is taken as it is meant, or not at all.
 #[test]
 fn a_policy_is_written_down() {
-    let read = |text: &str| serde_json::from_str::<Redaction>(text);
+    let read = |text: &str| serde_json::from_str::<PolicyFile>(text);
     assert!(
         read(r#"{"redact":{"viewer":{"thinking":true,"toolOutput":true,"paths":["/home/*/.ssh/**"]}}}"#)
             .is_ok()
     );
+    assert!(read(r#"{"controllers":{"lab":{"env":["LANG"]}}}"#).is_ok());
     for bad in [
-        "{}",
         r#"{"redact":{"stranger":{}}}"#,
         r#"{"redact":{"viewer":{"thinkin":true}}}"#,
         r#"{"redact":{"viewer":{"paths":["**"]}}}"#,
         r#"{"redact":{},"more":1}"#,
+        r#"{"controllers":{"lab":{"environment":[]}}}"#,
     ] {
         assert!(read(bad).is_err(), "{bad}");
     }

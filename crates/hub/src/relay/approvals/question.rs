@@ -115,6 +115,10 @@ impl Question<'_> {
             return format!("run `{line}` on {device}");
         }
         match self.target {
+            // The redaction of paths takes a blank for the end of a path, unless the path is quoted.
+            Some(target) if target.contains(char::is_whitespace) => {
+                format!("{} `{target}` on {device}", self.row.name)
+            }
             Some(target) => format!("{} {target} on {device}", self.row.name),
             None => format!("{} on {device}", self.row.name),
         }

@@ -258,6 +258,17 @@ impl State {
         Ok(())
     }
 
+    /// Takes back all that was granted or made of a device, if there is one. A device that is paired under the name of an
+    /// earlier one may be another machine, which must not inherit what was lent to the agents of the earlier one.
+    pub(super) fn take_back_grants(&mut self, id: &ClientId) {
+        let before = self.grants.len() + self.environments.len() + self.remembered.len();
+        self.grants.retain(|_, entry| entry.grant.client_id != *id);
+        self.environments.retain(|_, entry| entry.client_id != *id);
+        self.remembered.retain(|_, it| it.client_id != *id);
+        let after = self.grants.len() + self.environments.len() + self.remembered.len();
+        self.version += u64::from(after < before);
+    }
+
     /// The device is not let in any more until it gets another token.
     pub(crate) fn stop_device(&mut self, id: &ClientId) -> Result<(), Error> {
         let device = DeviceEntry { tokens: Vec::new(), ..DeviceEntry::clone(self.device(id)?) };

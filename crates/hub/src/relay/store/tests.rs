@@ -26,7 +26,7 @@ fn laptop(workspace: &str) -> NewDevice {
 #[test]
 fn what_is_lent_is_read_again() {
     let (directory, store) = store();
-    let (Added { device, token, .. }, secret) = store.add_device(laptop("default"), Vec::new()).unwrap();
+    let (Added { device, token, .. }, secret) = store.add_device(laptop("default")).unwrap();
     let grant = json!({ "clientId": "laptop", "runtimeId": "box", "capabilities": [] });
     let (add, runtime) = (serde_json::from_value(grant).unwrap(), Identity::Process);
     let grant = store.change(|state, now| state.add_grant(add, runtime, now)).unwrap();
@@ -45,17 +45,17 @@ fn what_is_lent_is_read_again() {
 #[test]
 fn a_device_is_of_one_workspace_and_can_be_stopped() {
     let (_directory, store) = store();
-    let (Added { token, .. }, secret) = store.add_device(laptop("default"), Vec::new()).unwrap();
-    assert!(matches!(store.add_device(laptop("lab"), Vec::new()), Err(Error::DeviceTaken(_))));
+    let (Added { token, .. }, secret) = store.add_device(laptop("default")).unwrap();
+    assert!(matches!(store.add_device(laptop("lab")), Err(Error::DeviceTaken(_))));
     let mut reserved = laptop("default");
     reserved.client_id = "pairings".parse().unwrap();
-    assert!(matches!(store.add_device(reserved, Vec::new()), Err(Error::Invalid(_))));
+    assert!(matches!(store.add_device(reserved), Err(Error::Invalid(_))));
     let (now, id) = (Timestamp::now(), "laptop".parse().unwrap());
     assert!(store.now().is_good(&id, token.token.id, now));
     store.change(|state, _| state.stop_device(&id)).unwrap();
     assert!(!store.now().is_good(&id, token.token.id, now));
     assert!(store.now().find(&secret.digest(), now).is_none());
-    let (Added { token: again, .. }, _) = store.add_device(laptop("default"), Vec::new()).unwrap();
+    let (Added { token: again, .. }, _) = store.add_device(laptop("default")).unwrap();
     assert!(store.now().is_good(&id, again.token.id, now));
 }
 
@@ -66,7 +66,7 @@ fn what_has_ended_is_no_good() {
     let soon = Timestamp::now() + SignedDuration::from_secs(60);
     let mut new = laptop("default");
     new.expires_at = Some(soon);
-    let (Added { token, .. }, secret) = store.add_device(new, Vec::new()).unwrap();
+    let (Added { token, .. }, secret) = store.add_device(new).unwrap();
     let state = store.now();
     assert_eq!(state.next_end(Timestamp::now()), Some(soon));
     assert!(state.find(&secret.digest(), soon - SignedDuration::from_secs(1)).is_some());
@@ -85,13 +85,18 @@ fn a_device_is_let_in_with_its_grants_or_not_at_all() {
         let add = json!({ "clientId": "laptop", "runtimeId": "box", "scopeId": scope, "capabilities": [] });
         (serde_json::from_value(add).unwrap(), Identity::Process)
     };
-    let refused = store.add_device(laptop("default"), vec![grant("one"), grant("")]);
+    let refused = store.pair_device(laptop("default"), vec![grant("one"), grant("")]);
     assert!(matches!(refused, Err(Error::Invalid(_))));
     let state = store.now();
     assert_eq!((state.devices().count(), state.grants(Timestamp::now()).count()), (0, 0));
     let (Added { grants, .. }, _) =
-        store.add_device(laptop("default"), vec![grant("one"), grant("two")]).unwrap();
+        store.pair_device(laptop("default"), vec![grant("one"), grant("two")]).unwrap();
     assert_eq!((grants.len(), store.now().grants(Timestamp::now()).count()), (2, 2));
+    // One that is paired again has what it is given then, and a further copy of it takes nothing away.
+    store.add_device(laptop("default")).unwrap();
+    assert_eq!(store.now().grants(Timestamp::now()).count(), 2);
+    store.pair_device(laptop("default"), vec![grant("three")]).unwrap();
+    assert_eq!(store.now().grants(Timestamp::now()).count(), 1);
 }
 
 /// A file of before it was written down which runtime something is for is read; nothing in it is for anybody.

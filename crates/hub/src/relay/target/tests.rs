@@ -6,21 +6,40 @@ fn target(method: &str, params: &Value) -> Target {
     Target::of(MethodInfo::find(method).unwrap(), &RawJson::from_value(params)).unwrap()
 }
 
-/// relay-154: programs are named, and nothing that may be a secret.
+/// relay-152, relay-154: the hub records exactly the summary that the device records, whatever the method.
 #[test]
-fn what_is_written_down_of_a_command_is_its_program() {
-    for (params, program) in [
-        (json!({ "command": "  make -j  secret" }), "make"),
-        (json!({ "command": "A=secret B=secret\n make" }), "make"),
-        (json!({ "argv": ["make", "secret"] }), "make"),
-        (json!({ "argv": ["ma\u{1b}ke"] }), "make"),
+fn the_summary_is_that_of_the_device() {
+    for (method, params) in [
+        (
+            "shell.start",
+            json!({ "command": "ls -la X; id; whoami", "cwd": "/workspace/main", "background": true }),
+        ),
+        ("shell.start", json!({ "command": "API_KEY=\"sk live hunter2\" curl x" })),
+        (
+            "shell.start",
+            json!({ "argv": ["make", "hunter2"], "env": { "KEY": "hunter2" }, "name": "hunter2" }),
+        ),
+        ("shell.input", json!({ "command_id": "c\u{7}", "data": "hunter2", "call_id": "hunter2" })),
+        ("shell.signal", json!({ "command_id": "c", "signal": "hunter2" })),
+        ("file.write", json!({ "root_id": "a", "path": "b", "content": "hunter2", "command": "hunter2" })),
+        ("file.read", json!({ "root_id": "a", "path": "b", "offset": 3, "length": 4 })),
+        (
+            "tool.call",
+            json!({ "name": "open", "call_id": "c", "arguments": { "a": "hunter2" }, "argv": ["hunter2"] }),
+        ),
     ] {
-        let target = target("shell.start", &params);
-        assert_eq!(target.summary["program"], program);
-        assert!(!json!(target.summary).to_string().contains("secret"));
+        let target = target(method, &params);
+        let device = RequestSummary::from_request(method, &RawJson::from_value(&params));
+        assert_eq!(target.summary, device.summary, "{method}");
+        let recorded = format!("{} {:?}", json!(target.summary), target.label);
+        assert!(!recorded.contains("hunter") && !recorded.contains("live"), "{recorded}");
     }
-    let input = target("shell.input", &json!({ "command_id": "c", "data": "secret" }));
-    assert_eq!(json!(input.summary), json!({ "command_id": "c", "data_bytes": 8 }));
+    let label = |params: &Value| target("shell.start", params).label;
+    assert_eq!(
+        label(&json!({ "command": "ls -la X; id; whoami" })).as_deref(),
+        Some("3 commands: ls, id, whoami")
+    );
+    assert_eq!(label(&json!({ "command": "A='b c' make" })).as_deref(), Some("a shell command"));
 }
 
 /// relay-153: where it is about a file, the path as a model sees it, if it stays below its root.

@@ -4,7 +4,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use protocol::{
-    EnvironmentId, ProblemKind, RuntimeId, SessionId,
+    EnvironmentId, ProblemKind, RuntimeId, SessionId, WorkspaceName,
     hub::Role,
     lending::{CreateEnvironmentRequest, EnvironmentSpec},
 };
@@ -73,10 +73,12 @@ pub(super) async fn describe(
     body: Body,
 ) -> Result<Described> {
     let body = request_body::collect(body, BODY_BYTES_MAX, app.keep_alive.idle_timeout).await?;
+    let registered = app.registry.get(runtime).ok_or_else(|| no_runtime(runtime))?;
+    let is_owner = caller.rights.role_in(&registered.workspace) >= Some(Role::Owner);
+    let body = if is_owner || body.is_empty() { body } else { checked(app, &registered.workspace, &body)? };
     let Some((mut description, using)) = read(&body)? else {
         return Ok(Described { body, environment: None });
     };
-    let registered = app.registry.get(runtime).ok_or_else(|| no_runtime(runtime))?;
     need(caller, &registered.workspace, Role::Controller)?;
     let session_id = Some(session.clone());
     let add = CreateEnvironmentRequest { runtime_id: runtime.clone(), session_id, run_id: None, using };
@@ -92,6 +94,17 @@ pub(super) async fn describe(
     put(&mut description, server);
     let body = serde_json::to_vec(&description).unwrap_or_default().into();
     Ok(Described { body, environment: Some(reserved) })
+}
+
+/// The request of a controller, if it chooses nothing that is for owners. It is written anew, so that the runtime reads
+/// exactly what was checked.
+fn checked(app: &App, workspace: &WorkspaceName, body: &[u8]) -> Result<Bytes> {
+    let mut request: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
+        ProblemResponse::new(ProblemKind::InvalidRequest, format!("the body must be a JSON object: {error}"))
+    })?;
+    let checked = app.policies.session_rules().check(workspace, &mut request);
+    checked.map_err(|error| ProblemResponse::new(ProblemKind::Forbidden, error.to_string()))?;
+    Ok(serde_json::to_vec(&request).unwrap_or_default().into())
 }
 
 /// What is said without `environment`, and what that says; nothing if it says nothing.

@@ -3,14 +3,13 @@
 use axum::extract::State;
 use http::StatusCode;
 use protocol::{WaitId, WorkspaceName, hub::Role};
-use server::{Result, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{Result, RouteCollector, extract::Path, routes};
 
 use super::{need_of, refused};
 use crate::{app::App, caller::Caller, relay::store::Error, routes::Problems};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(forget))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(forget));
 }
 
 /// Revoke a remembered approval. The next such request needs a new approval.

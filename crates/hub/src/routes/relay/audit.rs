@@ -2,16 +2,15 @@
 
 use axum::{Json, extract::State};
 use protocol::lending::RelayAuditPage;
-use server::{ProblemResponse, Result, extract::Query};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{ProblemResponse, Result, RouteCollector, extract::Query, routes};
 
 use crate::{
     app::App,
     routes::{Problems, audit_query::AuditQuery},
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(audit))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(audit));
 }
 
 /// List device audit entries after `cursor`. Each entry contains the hash of the previous one.

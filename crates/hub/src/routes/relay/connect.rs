@@ -4,8 +4,7 @@ use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
 use jiff::Timestamp;
 use protocol::ProblemKind;
-use server::{PeerAddress, ProblemResponse, Result, WebSocketUpgrade, bearer_token};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{PeerAddress, ProblemResponse, Result, RouteCollector, WebSocketUpgrade, bearer_token, routes};
 
 use crate::{
     app::App,
@@ -17,8 +16,8 @@ use crate::{
 /// Where a device comes in. The guard lets everybody through to here: what a device connects with is no token of a user.
 pub(crate) const PATH: &str = "/api/v1/relay/connect";
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(connect))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(connect));
 }
 
 /// Connect a device, over a WebSocket, with a device token instead of a user token.

@@ -1,15 +1,21 @@
 //! `/api/v1/relay/environments`: what sessions use of devices.
 
-use axum::{Extension, Json, extract::State, response::Response};
-use http::{HeaderMap, StatusCode};
+use axum::{
+    Extension, Json,
+    extract::{FromRequestParts, State},
+    response::Response,
+};
+use http::{HeaderMap, StatusCode, request::Parts};
 use protocol::{
     EnvironmentId,
     hub::Role,
     lending::{CreateEnvironmentRequest, Environment, EnvironmentCreated, EnvironmentList},
 };
 use secrecy::ExposeSecret;
-use server::{PeerAddress, Result, WebSocketUpgrade, bearer_token, extract, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{
+    PeerAddress, ProblemResponse, Result, RouteCollector, WebSocketUpgrade, bearer_token, extract,
+    extract::Path, routes,
+};
 
 use super::{need_of, not_added, refused};
 use crate::{
@@ -20,8 +26,8 @@ use crate::{
     routes::Problems,
 };
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, remove)).routes(routes!(connect))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(list, add)).add(routes!(get, remove)).add(routes!(connect));
 }
 
 /// List the environments of the caller's workspaces, oldest first.
@@ -123,4 +129,18 @@ pub(crate) fn opened(
     let opened = opened.ok_or_else(|| app.limits.not_let_in(peer.map(|Extension(peer)| peer)))?;
     app.limits.spend_in(id)?;
     Ok(opened)
+}
+
+/// The environment in the path, opened with the secret in the head. It is extracted before the body is read, so that whoever
+/// has no secret cannot make the hub hold their bodies.
+pub(super) struct OpenedEnvironment(pub(super) std::sync::Arc<relay::Environment>);
+
+impl FromRequestParts<App> for OpenedEnvironment {
+    type Rejection = ProblemResponse;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let Path(id) = Path::<EnvironmentId>::from_request_parts(parts, app).await?;
+        let peer = parts.extensions.get().copied().map(Extension);
+        opened(app, id, &parts.headers, peer).map(Self)
+    }
 }

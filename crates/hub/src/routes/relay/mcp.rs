@@ -7,14 +7,13 @@ use axum::{
     response::Response,
 };
 use protocol::EnvironmentId;
-use server::{PeerAddress, Result, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{PeerAddress, Result, RouteCollector, extract::Path, routes};
 
 use super::environments::opened;
 use crate::{app::App, routes::Problems};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(listen, send, leave))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(listen, send, leave));
 }
 
 /// Receive messages that the MCP server initiates, in a session of an older MCP revision.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::{
-    Extension,
     extract::State,
     response::{IntoResponse, Response},
 };
@@ -11,16 +10,15 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderValue, header};
 use protocol::{
-    EnvironmentId, Problem, ProblemKind,
+    Problem, ProblemKind,
     lending::DeviceRequest,
     relay::{RawJson, RelayError, RelayErrorCode},
 };
 use relay::{Ask, Call, Part, bytes_not_taken};
 use serde::Serialize;
-use server::{PeerAddress, ProblemResponse, Result, extract::LongJson, extract::Path, sse};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{ProblemResponse, Result, RouteCollector, extract::JsonUpTo, routes, sse};
 
-use super::environments::opened;
+use super::environments::OpenedEnvironment;
 use crate::{app::App, routes::Problems};
 
 /// The largest body: as large as the largest message of the relay, and some more around it.
@@ -32,8 +30,8 @@ const RESPONSE: &str = "response";
 /// The name of the events before it.
 const STREAM: &str = "stream";
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(ask))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(ask));
 }
 
 /// Send one request to a device, with the environment's secret instead of a user token.
@@ -53,12 +51,10 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 )]
 async fn ask(
     State(app): State<App>,
-    Path(id): Path<EnvironmentId>,
+    OpenedEnvironment(environment): OpenedEnvironment,
     headers: HeaderMap,
-    peer: Option<Extension<PeerAddress>>,
-    LongJson(DeviceRequest { method, params, context, timeout_ms }): LongJson<DeviceRequest, BODY_BYTES_MAX>,
+    JsonUpTo(DeviceRequest { method, params, context, timeout_ms }): JsonUpTo<DeviceRequest, BODY_BYTES_MAX>,
 ) -> Result<Response> {
-    let environment = opened(&app, id, &headers, peer)?;
     let mut ask = Ask::new(method, params);
     if let Some(context) = context {
         ask = ask.context(context);

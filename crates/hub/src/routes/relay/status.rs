@@ -7,14 +7,13 @@ use protocol::{
     hub::Role,
     lending::{RelayStatus, SetWorkspaceRelayRequest, WorkspaceRelaySettings},
 };
-use server::{Result, extract, extract::Path};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use server::{Result, RouteCollector, extract, extract::Path, routes};
 
 use super::{need, refused};
 use crate::{app::App, caller::Caller, routes::Problems};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(status)).routes(routes!(set))
+pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
+    collector.add(routes!(status)).add(routes!(set));
 }
 
 /// Get the state of the relay: connections, granted capabilities, open approvals, recent errors and the head of the audit log.

@@ -45,6 +45,7 @@ pub(super) const KEEP_ALIVE: KeepAlive =
 /// How long the hub waits for others.
 const PACE: Pace = Pace {
     answer_max: Duration::from_millis(70),
+    response_timeout: Duration::from_secs(30),
     pause_min: Duration::from_millis(1),
     pause_max: Duration::from_millis(8),
     linger: Duration::from_millis(50),

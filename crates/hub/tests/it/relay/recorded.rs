@@ -159,10 +159,8 @@ async fn contents_and_secrets_are_not_written_down() {
     assert_eq!(device.asked().len(), 5);
     until(|| async { world.audit().await.len() == 10 }).await;
     let audit = world.audit().await;
-    assert_eq!(
-        audit.iter().filter(|entry| entry.summary.get("program") == Some(&json!("deploy"))).count(),
-        4
-    );
+    // `deploy` is no well-known program, and what stands there may be a secret as well.
+    assert_eq!(audit.iter().filter(|entry| entry.summary.get("unnamed_count") == Some(&json!(1))).count(), 4);
     assert_eq!(audit[0].summary["content_bytes"], 7);
     let text = format!("{:?}", world.raw_audit().await);
     assert!(!text.contains("hunter2"), "{text}");
@@ -174,6 +172,44 @@ async fn contents_and_secrets_are_not_written_down() {
             assert!(!found, "{file}");
         }
     }
+}
+
+/// relay-154, relay-177: no word of a command is written down or shown that may be a secret, however the command is written,
+/// and every program of a compound command counts.
+#[tokio::test]
+async fn a_command_is_written_down_without_its_words() {
+    let world = World::new().await;
+    let _device = world.lend(Offering::all(), json!([shell()])).await;
+    let environment = world.environment(json!({})).await;
+    let lines = [
+        r#"API_KEY="sk live hunter2" curl x"#,
+        "PASSWORD='correct horse battery' mysql",
+        r"API_KEY=sk\ live\ hunter2 curl x",
+        r#"TOKEN=$(printf "s3cr3t tok") true"#,
+        r#"A="x y=z hunter4" true"#,
+        r#"(PASS="a hunter11" env)"#,
+        "<<<hunter5 cat",
+        "echo;hunter10;x",
+        "mysql:-phunter13",
+        "ls -la X; id; whoami",
+    ];
+    let argv = json!({ "argv": ["sh -c \"PASS=hunter14\""] });
+    let all = lines.iter().map(|line| json!({ "command": line })).chain([argv]);
+    let count = all.clone().count();
+    for params in all {
+        world.ask(&environment, "shell.start", params).await;
+    }
+    until(|| async { world.audit().await.len() == 2 * count }).await;
+    let audit = world.audit().await;
+    for entry in &audit {
+        let summary = json!(entry.summary).to_string();
+        for secret in ["live", "horse", "s3cr3t", "hunter"] {
+            assert!(!summary.contains(secret), "{summary}");
+        }
+    }
+    let compound =
+        audit.iter().filter(|entry| entry.summary.get("programs") == Some(&json!(["ls", "id", "whoami"])));
+    assert_eq!(compound.count(), 2);
 }
 
 /// relay-154: the same while somebody is asked: what they see is nowhere on disk.

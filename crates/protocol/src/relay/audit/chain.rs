@@ -9,9 +9,7 @@
 //! The chain alone does not reveal that entries were cut off at its end. To detect that, compare its [`ChainHead`] with a
 //! copy stored elsewhere.
 
-use std::fmt::Write;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::Digest;
 
 use crate::relay::{RelayAuditEntry, Sha256};
@@ -52,14 +50,24 @@ pub enum ChainViolation {
     ContentChanged,
 }
 
-/// Appends `entry` after `head`, or as the first entry of a chain. Returns the linked entry and the new head.
+/// Links `entry` to `head`, or starts a chain with it, and appends the entry's JSON to `json`. Returns the new head.
+///
+/// The hash covers the canonical JSON without `hash`, so that text is written once and completed with the hash: the logs of
+/// hub and device link every request twice.
 #[must_use]
-pub fn link(head: Option<&ChainHead>, entry: RelayAuditEntry) -> (RelayAuditEntry, ChainHead) {
+pub fn append(head: Option<&ChainHead>, entry: RelayAuditEntry, json: &mut Vec<u8>) -> ChainHead {
     let seq = head.map_or(1, |head| head.seq.saturating_add(1));
     let prev_hash = head.map(|head| head.hash.clone());
-    let entry = RelayAuditEntry { seq: Some(seq), prev_hash, hash: None, ..entry };
-    let hash = hash(&json!(entry));
-    (RelayAuditEntry { hash: Some(hash.clone()), ..entry }, ChainHead { seq, hash })
+    let start = json.len();
+    // A wire type can always be serialised.
+    let value = serde_json::to_value(RelayAuditEntry { seq: Some(seq), prev_hash, hash: None, ..entry });
+    write_canonical(&value.unwrap_or_default(), json, Scope::Entry);
+    let hash = Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(&json[start..])));
+    json.pop();
+    json.extend_from_slice(b",\"hash\":\"");
+    json.extend_from_slice(hash.as_str().as_bytes());
+    json.extend_from_slice(b"\"}");
+    ChainHead { seq, hash }
 }
 
 /// Verifies a complete chain, from its first entry, and returns its head.
@@ -136,48 +144,56 @@ fn text<'a>(entry: &'a Value, name: &str) -> Option<&'a str> {
 
 /// Computes the hash of an entry.
 fn hash(entry: &Value) -> Sha256 {
-    let mut text = String::new();
-    canonical(entry, &mut text, true);
-    let digest = sha2::Sha256::digest(&text);
-    text.clear();
-    for byte in digest {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text.parse().unwrap_or_else(|_| unreachable!("64 hexadecimal digits"))
+    let mut json = Vec::new();
+    write_canonical(entry, &mut json, Scope::Entry);
+    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(&json)))
 }
 
-/// Appends canonical JSON to `to`, omitting the `hash` of the entry itself. The recursion is bounded because the JSON
-/// parser limits nesting.
-fn canonical(value: &Value, to: &mut String, is_entry: bool) {
+/// The part of an entry that a JSON value is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The entry itself, whose hash does not cover its member `hash`.
+    Entry,
+    /// A value inside the entry.
+    Nested,
+}
+
+/// Appends canonical JSON to `json`. The recursion is bounded because the JSON parser limits nesting.
+fn write_canonical(value: &Value, json: &mut Vec<u8>, scope: Scope) {
     match value {
         Value::Object(members) => {
             let mut members: Vec<_> =
-                members.iter().filter(|(name, _)| !is_entry || *name != "hash").collect();
+                members.iter().filter(|(name, _)| scope == Scope::Nested || *name != "hash").collect();
             members.sort_unstable_by_key(|(name, _)| name.as_bytes());
-            to.push('{');
+            json.push(b'{');
             for (index, (name, value)) in members.into_iter().enumerate() {
                 if index > 0 {
-                    to.push(',');
+                    json.push(b',');
                 }
-                let _ = write!(to, "{}:", json!(name));
-                canonical(value, to, false);
+                write_plain(name, json);
+                json.push(b':');
+                write_canonical(value, json, Scope::Nested);
             }
-            to.push('}');
+            json.push(b'}');
         }
         Value::Array(items) => {
-            to.push('[');
+            json.push(b'[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    to.push(',');
+                    json.push(b',');
                 }
-                canonical(item, to, false);
+                write_canonical(item, json, Scope::Nested);
             }
-            to.push(']');
+            json.push(b']');
         }
-        plain => {
-            let _ = write!(to, "{plain}");
-        }
+        plain => write_plain(plain, json),
     }
+}
+
+/// Appends a string, number, boolean or null.
+fn write_plain(value: &(impl serde::Serialize + ?Sized), json: &mut Vec<u8>) {
+    // Neither a plain value nor a vector can fail.
+    let _ = serde_json::to_writer(json, value);
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ export type Availability = Schemas["Availability"];
 export type BasicCapability = Schemas["BasicCapability"];
 /** Binds an environment to a device: the roots and capability families that it uses. */
 export type Binding = Schemas["Binding"];
-/** The response of `GET /api/whoami` and of `POST /api/login`. */
+/** The response of `GET /api/whoami`. */
 export type CallerIdentity = Schemas["CallerIdentity"];
 /** A granted capability family. */
 export type CapabilityGrant = Schemas["CapabilityGrant"];
@@ -165,6 +165,8 @@ export type JoinToken = Schemas["JoinToken"];
 export type LedgerHead = Schemas["LedgerHead"];
 /** The body of `POST /api/login`, which logs in a browser. */
 export type LoginRequest = Schemas["LoginRequest"];
+/** The response of `POST /api/login`. */
+export type LoginResponse = Schemas["LoginResponse"];
 /** How a client obtains access to a remote MCP server. */
 export type McpOauth = Schemas["McpOauth"];
 /** One MCP server. */

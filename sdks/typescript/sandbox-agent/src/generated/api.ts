@@ -225,7 +225,8 @@ export interface paths {
         /**
          * Join as a runtime, over a WebSocket, with a join token instead of a user token.
          * @description Binary messages carry one HTTP/2 connection on which the hub sends requests and the daemon answers. A daemon that joins
-         *     again replaces its previous connection.
+         *     again replaces its previous connection. The first daemon that uses a token is the only one that may: it names itself in
+         *     the header `Tombolo-Daemon-Id`.
          */
         readonly get: operations["hub_runtimes_join"];
         readonly put?: never;
@@ -1798,7 +1799,7 @@ export interface components {
             /** @description Roots that the environment uses. */
             readonly roots: readonly components["schemas"]["Root"][];
         };
-        /** @description The response of `GET /api/whoami` and of `POST /api/login`. */
+        /** @description The response of `GET /api/whoami`. */
         readonly CallerIdentity: {
             /** @description The token of the caller. */
             readonly token: components["schemas"]["AccessToken"];
@@ -1928,6 +1929,11 @@ export interface components {
         };
         /** @description The body of `POST /api/runtimes/join-tokens`, which creates a token for a daemon that connects to the hub. */
         readonly CreateJoinTokenRequest: {
+            /**
+             * Format: date-time
+             * @description When the token expires if no daemon has joined with it; after 24 hours if left out.
+             */
+            readonly expiresAt?: string | null;
             /** @description The id of the runtime. */
             readonly id: components["schemas"]["RuntimeId"];
             /**
@@ -1938,9 +1944,11 @@ export interface components {
         };
         /** @description The body of `POST /api/tokens`, which creates a token. */
         readonly CreateTokenRequest: {
+            /** @description The secret of another token of the caller. A browser that is logged in must send it. */
+            readonly currentToken?: string | null;
             /**
              * Format: date-time
-             * @description When it expires; never if left out.
+             * @description When it expires. If left out, with the token that creates it; never if that does not expire.
              */
             readonly expiresAt?: string | null;
             /** @description The name. */
@@ -2507,6 +2515,11 @@ export interface components {
         readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
         /** @description The token that a daemon joins a hub with. */
         readonly JoinToken: {
+            /**
+             * Format: date-time
+             * @description When it expires if no daemon has joined with it. The first daemon that does is the only one that can use it.
+             */
+            readonly expiresAt: string | null;
             /** @description The only runtime that it is valid for. */
             readonly id: components["schemas"]["RuntimeId"];
             /** @description The token; no other response contains it. */
@@ -2526,6 +2539,18 @@ export interface components {
         readonly LoginRequest: {
             /** @description The secret of a token. */
             readonly token: string;
+        };
+        /** @description The response of `POST /api/login`. */
+        readonly LoginResponse: {
+            /**
+             * @description The key that must come with the cookie, in the header `Tombolo-Page-Key` or as the WebSocket sub-protocol
+             *     `tombolo.page-key.…`; `null` over TLS. Browsers send cookies of this machine to every port, but this key to none.
+             */
+            readonly pageKey: string | null;
+            /** @description The token behind the cookie. */
+            readonly token: components["schemas"]["AccessToken"];
+            /** @description The user of the caller. */
+            readonly user: components["schemas"]["User"];
         };
         /** @description One message, or those parts of it that are new or have changed. */
         readonly Message: {
@@ -2947,7 +2972,7 @@ export interface components {
             readonly type: components["schemas"]["ProblemKind"];
         };
         /** @enum {string} */
-        readonly ProblemKind: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
+        readonly ProblemKind: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:install-unverified" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:runtime-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
         /** @description One question. */
         readonly QuestionItem: {
             /** @description Whether free text is accepted as an answer. */
@@ -3045,7 +3070,7 @@ export interface components {
             readonly started_at: string;
             /** @description The outcome; absent while it is running. */
             readonly status?: components["schemas"]["RequestStatus"];
-            /** @description The subject: a path, a program or a tool. */
+            /** @description The subject in a few words: a path, a tool, the well-known programs of a command, or the id of a command. */
             readonly target?: string;
             /** @description The agent's tool call that caused it, if known. */
             readonly tool_call_id?: string;
@@ -3921,6 +3946,8 @@ export interface components {
             readonly runningInstances: number;
             /** @description The origin of its definition. */
             readonly source: components["schemas"]["AgentSource"];
+            /** @description Whether everything that Tombolo installed for it was verified with checksums; `null` if Tombolo installed nothing. */
+            readonly verified: boolean | null;
             /** @description The installed version, where known. */
             readonly version: string | null;
         };
@@ -3932,6 +3959,8 @@ export interface components {
             readonly alreadyInstalled: boolean;
             /** @description The path of its program. */
             readonly path: string | null;
+            /** @description Whether everything that Tombolo installed for it was verified with checksums; `null` if Tombolo installed nothing. */
+            readonly verified: boolean | null;
             /** @description The installed version, where known. */
             readonly version: string | null;
         };
@@ -4216,8 +4245,10 @@ export interface components {
         };
         /** @description The body of `POST /v1/agents/{agent}/install`. */
         readonly InstallAgentRequest: {
+            /** @description Whether to install files that have no checksum to verify them with. Without this the installation fails. */
+            readonly allowUnverified?: boolean;
             /**
-             * @description Whether to install even if it is installed already.
+             * @description Whether to install even if it is installed already. Everything is downloaded again.
              * @default false
              */
             readonly reinstall?: boolean;
@@ -5327,7 +5358,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["CallerIdentity"];
+                    readonly "application/json": components["schemas"]["LoginResponse"];
                 };
             };
             /** @description A problem */
@@ -6396,7 +6427,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The response of `GET /api/whoami` and of `POST /api/login`. */
+            /** @description The response of `GET /api/whoami`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -67,14 +67,16 @@ export async function openSocket(
   return { frames, send: (frame) => socket.send(frame), close };
 }
 
-/** Opens a WebSocket of the platform. Browsers cannot set headers on it, so the token is sent as a sub-protocol. */
+/** Opens a WebSocket of the platform. Browsers cannot set headers on it, so token and page key are sent as sub-protocols. */
 function platformSocket(url: string, headers: Headers): WebSocket {
   if (typeof WebSocket === "undefined") {
     throw new TypeError("this platform has no WebSocket: pass the option `webSocket`");
   }
-  const { authorization = "", ...others } = Object.fromEntries(headers);
-  const protocols = tokenProtocols(authorization);
-  const sent = protocols.length === 0 && authorization !== "" ? { ...others, authorization } : others;
+  const { authorization = "", "tombolo-page-key": pageKey, ...others } = Object.fromEntries(headers);
+  const tokens = tokenProtocols(authorization);
+  const keys = pageKey === undefined ? [] : [`tombolo.page-key.${pageKey}`];
+  const protocols = tokens.length + keys.length === 0 ? [] : ["tombolo", ...tokens, ...keys];
+  const sent = tokens.length === 0 && authorization !== "" ? { ...others, authorization } : others;
   if (Object.keys(sent).length === 0) return new WebSocket(url, protocols);
   const WebSocketWithHeaders = WebSocket as new (url: string, options: unknown) => WebSocket;
   try {
@@ -87,11 +89,11 @@ function platformSocket(url: string, headers: Headers): WebSocket {
   }
 }
 
-/** The sub-protocols that carry a bearer token, and the one that the server selects. */
+/** The sub-protocol that carries a bearer token. The server selects `tombolo`, which is offered with it. */
 function tokenProtocols(authorization: string): string[] {
   const token = /^Bearer (.*)$/i.exec(authorization)?.[1];
   if (token === undefined) return [];
   const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(token)));
   const name = base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-  return ["tombolo", `tombolo.bearer.${name}`];
+  return [`tombolo.bearer.${name}`];
 }

@@ -1,5 +1,5 @@
 import { SandboxAgentClient, type SandboxAgentOptions } from "../client.js";
-import type { AuditRecord, CallerIdentity } from "../generated/aliases.js";
+import type { AuditRecord, CallerIdentity, LoginResponse } from "../generated/aliases.js";
 import { fillPath } from "../http/route.js";
 import { RouteClient } from "../http/route-client.js";
 import type { CallOptions, ServerOptions } from "../options.js";
@@ -51,8 +51,11 @@ export class HubClient {
     return this.#http.json("get", "/api/whoami", { signal });
   }
 
-  /** Exchanges a token for a login cookie, for browsers. */
-  login(token: string, { signal }: CallOptions = {}): Promise<CallerIdentity> {
+  /**
+   * Exchanges a token for a login cookie, for browsers. On plain loopback the response has a `pageKey`: pass it to later
+   * clients as the header `Tombolo-Page-Key`.
+   */
+  login(token: string, { signal }: CallOptions = {}): Promise<LoginResponse> {
     return this.#http.json("post", "/api/login", { json: { token }, signal });
   }
 

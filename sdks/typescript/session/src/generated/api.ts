@@ -700,7 +700,7 @@ export interface components {
             readonly started_at: string;
             /** @description The outcome; absent while it is running. */
             readonly status?: components["schemas"]["RequestStatus"];
-            /** @description The subject: a path, a program or a tool. */
+            /** @description The subject in a few words: a path, a tool, the well-known programs of a command, or the id of a command. */
             readonly target?: string;
             /** @description The agent's tool call that caused it, if known. */
             readonly tool_call_id?: string;

@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 use crate::relay::{Family, PolicyDecision};
 
@@ -30,9 +32,9 @@ fn entry(id: &str) -> RelayAuditEntry {
 fn chain(count: u64) -> Vec<Value> {
     let mut head = None;
     let links = (0..count).map(|number| {
-        let (entry, last) = link(head.as_ref(), entry(&format!("req_{number}")));
-        head = Some(last);
-        json!(entry)
+        let mut json = Vec::new();
+        head = Some(append(head.as_ref(), entry(&format!("req_{number}")), &mut json));
+        serde_json::from_slice(&json).unwrap()
     });
     links.collect()
 }
@@ -61,9 +63,9 @@ fn the_hash_is_that_of_the_canonical_json() {
         r#""policy_decision":"allowed","seq":1,"started_at":"2026-01-01T00:00:00Z","#,
         r#""summary":{"a":{"y":[1,null],"z":"é\n"},"b":1}}"#
     );
-    let mut text = String::new();
-    super::canonical(&entries[0], &mut text, true);
-    assert_eq!(text, canonical);
+    let mut text = Vec::new();
+    super::write_canonical(&entries[0], &mut text, Scope::Entry);
+    assert_eq!(String::from_utf8(text).unwrap(), canonical);
     assert_eq!(entries[0]["hash"], "0f12c4ca3a4b1d22d024be919425a120dc61b61bb7ce084623a9a8e98bda1bb2");
 }
 
@@ -103,7 +105,9 @@ fn whatever_is_done_to_an_entry_is_seen_and_named() {
 fn an_entry_that_was_changed_and_hashed_again_does_not_fit_the_next() {
     let mut entries = chain(5);
     let head = ChainHead { seq: 2, hash: entries[1]["hash"].as_str().unwrap().parse().unwrap() };
-    entries[2] = json!(link(Some(&head), entry("another")).0);
+    let mut another = Vec::new();
+    let _ = append(Some(&head), entry("another"), &mut another);
+    entries[2] = serde_json::from_slice(&another).unwrap();
     check(&entries, 4, ChainViolation::WrongPreviousHash);
 }
 
