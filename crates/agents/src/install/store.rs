@@ -96,7 +96,7 @@ impl Store {
             } else {
                 fs::rename(stage.path(), &target)?;
             }
-            self.use_version(&manifest.component, &manifest.version)?;
+            self.link_current(&manifest.component, &manifest.version)?;
             fs::File::open(&directory)?.sync_all()
         };
         put().map_err(Fault::local("put the installation into place"))?;
@@ -104,11 +104,16 @@ impl Store {
             .ok_or_else(|| Fault::NoProgram(manifest.program.clone()))
     }
 
-    /// Makes `version` the one that is used.
+    /// Makes an installed version the one that is used, and deletes whatever an interrupted installation left behind.
+    /// The lock must be held.
     pub(crate) fn use_version(&self, component: &ComponentName, version: &Version) -> io::Result<()> {
+        clean(&self.of(component))?;
+        self.link_current(component, version)
+    }
+
+    fn link_current(&self, component: &ComponentName, version: &Version) -> io::Result<()> {
         let directory = self.of(component);
-        let temporary = directory.join(format!("{NEW}current-{}", std::process::id()));
-        let _ = fs::remove_file(&temporary); // left by one that was killed
+        let temporary = directory.join(format!("{NEW}current"));
         symlink(version.as_str(), &temporary)?;
         fs::rename(&temporary, directory.join("current"))
     }

@@ -47,6 +47,26 @@ async fn a_tarball_of_a_mirror_becomes_a_program() {
     assert_eq!(mirror.requested_ranges("loopback.tar.gz").len(), 1);
 }
 
+/// daemon-6: an installer that is killed between the rename of the version and that of the link leaves both the version
+/// and a temporary link. The next installation uses the version and deletes the temporary link.
+#[tokio::test]
+async fn a_version_without_its_link_is_put_into_use_and_the_remains_are_deleted() {
+    let mirror = DownloadMirror::start().await;
+    let home = Home::with_agent(&mirror, tar_gz(&[("loopback", &shell_script("loopback-here"))]));
+    let installer = home.installer();
+    let loopback = agent(&installer, "loopback");
+    installer.install(&loopback, &Ask::default()).await.unwrap().finish().await.unwrap();
+    let directory = home.config.directory.join("loopback");
+    std::fs::rename(directory.join("current"), directory.join(".new-current-4242")).unwrap();
+    std::fs::create_dir(directory.join(".new-stage")).unwrap();
+
+    let exact = Ask { want: Want::Exact("1.0.0".parse().unwrap()), ..Ask::default() };
+    installer.install(&loopback, &exact).await.unwrap().finish().await.unwrap();
+
+    assert_eq!(home.names("loopback"), ["1.0.0", "current", "lock"]);
+    assert_eq!(mirror.requested_ranges("loopback.tar.gz").len(), 1);
+}
+
 /// daemon-6, daemon-7: a raw binary, its newest version, and its published SHA-256.
 #[tokio::test]
 async fn the_newest_version_is_verified_with_the_published_checksum() {
