@@ -93,7 +93,7 @@ pub(crate) fn card<const N: usize>(fields: [(&str, String); N]) -> String {
 
 fn borderless() -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table
 }
 
