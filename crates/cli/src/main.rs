@@ -10,6 +10,7 @@ mod audit;
 mod chat;
 mod credentials;
 mod daemon;
+mod daemon_token;
 mod deprecated;
 mod device;
 mod duration;
