@@ -8,6 +8,7 @@ mod api;
 mod args;
 mod audit;
 mod chat;
+mod command_network;
 mod credentials;
 mod daemon;
 mod daemon_token;
