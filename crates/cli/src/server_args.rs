@@ -8,6 +8,7 @@ use protocol::ProblemKind;
 use secrecy::ExposeSecret;
 
 use crate::{
+    daemon_token,
     exit::{self, CommandError, CommandResult},
     output::CommandOutput,
     secret::{self, HUB_TOKEN_VARIABLE, SecretString, TOKEN_VARIABLE},
@@ -63,13 +64,23 @@ pub(crate) struct ServerKind {
     token_variable: &'static str,
     /// The command that starts such a server.
     start_command: &'static str,
+    /// Whether such a server generates a token that commands of the same user find.
+    generates_token: bool,
 }
 
-const DAEMON: ServerKind =
-    ServerKind { url_option: "--endpoint", token_variable: TOKEN_VARIABLE, start_command: "tombolo daemon" };
+const DAEMON: ServerKind = ServerKind {
+    url_option: "--endpoint",
+    token_variable: TOKEN_VARIABLE,
+    start_command: "tombolo daemon",
+    generates_token: true,
+};
 
-const HUB: ServerKind =
-    ServerKind { url_option: "--hub", token_variable: HUB_TOKEN_VARIABLE, start_command: "tombolo hub" };
+const HUB: ServerKind = ServerKind {
+    url_option: "--hub",
+    token_variable: HUB_TOKEN_VARIABLE,
+    start_command: "tombolo hub",
+    generates_token: false,
+};
 
 /// `--endpoint`.
 #[derive(Debug, Args)]
@@ -165,14 +176,15 @@ impl<U: ServerUrl> ServerArgs<U> {
         self.url.url()
     }
 
-    /// A client for the server, with the token from the file or the environment.
+    /// A client for the server, with the token from the file or the environment, or the one that a daemon of this user
+    /// generated.
     pub(crate) fn connect(&self) -> Result<Client, CommandError> {
         self.connect_with(None)
     }
 
     /// Suggests a remedy if the server cannot be reached or wants a token.
     pub(crate) fn hint(&self, failure: &CommandError) -> Option<String> {
-        let ServerKind { url_option, token_variable, start_command } = self.url.kind();
+        let ServerKind { url_option, token_variable, start_command, .. } = self.url.kind();
         match failure {
             CommandError::Unreachable(_) => Some(format!(
                 "Is the server running? Start one with `{start_command}`, or set its URL with {url_option}."
@@ -184,9 +196,10 @@ impl<U: ServerUrl> ServerArgs<U> {
         }
     }
 
-    /// A client for the server; `token` takes precedence over the file, and the file over the environment.
+    /// A client for the server; `token` takes precedence over the file, the file over the environment, and the environment over
+    /// a generated token.
     fn connect_with(&self, token: Option<&SecretString>) -> Result<Client, CommandError> {
-        let ServerKind { url_option, token_variable, .. } = self.url.kind();
+        let ServerKind { url_option, token_variable, generates_token, .. } = self.url.kind();
         let endpoint: Endpoint = self.url().parse().map_err(|error: client::InvalidEndpoint| {
             CommandError::Usage(format!("{url_option}: {error}"))
         })?;
@@ -196,6 +209,12 @@ impl<U: ServerUrl> ServerArgs<U> {
             .map(|token| token.expose_secret().parse::<Token>())
             .transpose();
         let token = token.map_err(|error| CommandError::Usage(format!("--token: {error}")))?;
+        if token.is_none()
+            && *generates_token
+            && let Some(client) = daemon_token::connect(&endpoint)
+        {
+            return Ok(client?);
+        }
         Ok(Client::new(endpoint, token.as_ref())?)
     }
 }

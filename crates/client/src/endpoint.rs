@@ -1,6 +1,10 @@
 //! The address of a server.
 
-use std::{fmt, net::IpAddr, str::FromStr};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+};
 
 use reqwest::Url;
 
@@ -45,6 +49,20 @@ impl Endpoint {
         url.set_path(&format!("{}{path}", self.0.path().trim_end_matches('/')));
         url.set_query(query);
         url
+    }
+
+    /// This endpoint, if it is a server that listens on this loopback address. Its host becomes a name, because a client looks
+    /// up names before each connection and addresses never: see [`Client::new_local`](crate::Client::new_local).
+    pub fn at_loopback(&self, listener: SocketAddr) -> Option<Self> {
+        let host = self.0.host_str()?.trim_matches(['[', ']']);
+        let is_listener = host.eq_ignore_ascii_case("localhost") || host.parse() == Ok(listener.ip());
+        let is_plain = self.0.scheme() == "http" && self.0.port_or_known_default() == Some(listener.port());
+        if !(is_plain && is_listener && listener.ip().is_loopback()) {
+            return None;
+        }
+        let mut url = self.0.clone();
+        url.set_host(Some("localhost")).ok()?;
+        Some(Self(url))
     }
 
     /// Whether the server is on this machine, so that no proxy must be used.
@@ -113,6 +131,30 @@ mod tests {
         assert_eq!("localhost:2468".parse::<Endpoint>(), Err(InvalidEndpoint::Scheme));
         assert_eq!("http://u:p@h".parse::<Endpoint>(), Err(InvalidEndpoint::Credentials));
         assert_eq!("http://h/?token=t".parse::<Endpoint>(), Err(InvalidEndpoint::Query));
+    }
+
+    #[test]
+    fn only_the_address_of_a_local_listener_is_its_endpoint() {
+        for (text, listener, expected) in [
+            ("http://127.0.0.1:2468", "127.0.0.1:2468", Some("http://localhost:2468")),
+            ("http://localhost:2468/box", "127.0.0.1:2468", Some("http://localhost:2468/box")),
+            ("http://LocalHost:2468", "[::1]:2468", Some("http://localhost:2468")),
+            ("http://[::1]:2468", "[::1]:2468", Some("http://localhost:2468")),
+            ("http://2130706433:2468", "127.0.0.1:2468", Some("http://localhost:2468")),
+            ("http://127.0.0.1:2469", "127.0.0.1:2468", None),
+            ("http://127.0.0.2:2468", "127.0.0.1:2468", None),
+            ("http://[::1]:2468", "127.0.0.1:2468", None),
+            ("http://[::ffff:127.0.0.1]:2468", "127.0.0.1:2468", None),
+            ("https://127.0.0.1:2468", "127.0.0.1:2468", None),
+            ("http://localhost.example:2468", "127.0.0.1:2468", None),
+            ("http://box.example:2468", "127.0.0.1:2468", None),
+            ("http://10.0.0.1:2468", "10.0.0.1:2468", None),
+            ("http://localhost:2468", "10.0.0.1:2468", None),
+        ] {
+            let endpoint: Endpoint = text.parse().unwrap();
+            let found = endpoint.at_loopback(listener.parse().unwrap()).map(|endpoint| endpoint.to_string());
+            assert_eq!(found.as_deref(), expected, "{text} {listener}");
+        }
     }
 
     #[test]

@@ -38,7 +38,8 @@ impl NetworkAccess {
         }
         Err(ProblemResponse::new(
             ProblemKind::Unauthorized,
-            "send the daemon's token as `Authorization: Bearer …`",
+            "send the daemon's token as `Authorization: Bearer …`. It was set with --token-file or TOMBOLO_TOKEN; a token that \
+             the daemon generated is in the file `daemon-token` in its data directory, by default ~/.local/share/tombolo",
         ))
     }
 }

@@ -53,9 +53,12 @@ pub struct ShellConfig {
     /// The variables of the environment that they may have.
     #[serde(default)]
     pub env: Vec<String>,
-    /// Whether they may reach the network.
+    /// What they may reach.
     #[serde(default)]
     pub network: CommandNetwork,
+    /// Whether `network` was given as `full`, which used to mean `host` and is read as `proxy`.
+    #[serde(skip)]
+    pub network_was_full: bool,
     /// How long each may take, in milliseconds.
     pub runtime_max_ms: Option<u64>,
     /// How much each may write, in bytes.

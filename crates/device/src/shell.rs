@@ -18,6 +18,7 @@ pub mod init;
 mod owner;
 mod place;
 mod plan;
+mod proxy;
 mod refusal;
 mod report;
 mod ring;

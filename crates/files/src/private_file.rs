@@ -5,11 +5,12 @@
 
 use std::{
     fs::{DirBuilder, File, OpenOptions, Permissions},
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::Path,
 };
 
+use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
 /// The mode bit of directories in which many users create files.
@@ -40,7 +41,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// If `fill` fails or the file cannot be written. The old content is still there then.
 pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = directory_of(path);
     // `tempfile` creates files with mode 0600 and deletes this one if we return before `persist`.
     let mut file = NamedTempFile::new_in(directory)?;
     fill(file.as_file_mut())?;
@@ -49,6 +50,56 @@ pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -
     file.persist(path)?;
     // The rename itself is durable once the directory is.
     File::open(directory)?.sync_all()
+}
+
+/// Reads a secret of this process's user, or creates its file from what `make` returns. Several processes may do so at once:
+/// all of them get what the first one created.
+///
+/// A file that others could read becomes private. In a shared directory, another user could have left a secret that he knows:
+/// a link, or a file of another user, is an error.
+///
+/// # Errors
+/// If the file cannot be read or created, or is not a file of this user.
+pub fn read_or_create_own(path: &Path, make: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
+    if let Some(content) = read_own(path)? {
+        return Ok(content);
+    }
+    let mut file = NamedTempFile::new_in(directory_of(path))?;
+    file.write_all(&make()?)?;
+    file.as_file().sync_all()?;
+    // Unlike a rename, this fails if another process was faster; that process's file is read below.
+    match file.persist_noclobber(path) {
+        Ok(_) => File::open(directory_of(path))?.sync_all()?,
+        Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(failed) => return Err(failed.error),
+    }
+    read_own(path)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+fn read_own(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("it belongs to another user"));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    Ok(Some(content))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Creates an empty file if there is none, for a library that opens the path itself and would make it readable to others.
@@ -109,6 +160,22 @@ mod tests {
         assert_eq!(read(&path).unwrap().unwrap(), b"new");
         assert_eq!(mode(&path), 0o600);
         assert_eq!(names(directory.path()), ["file"]);
+    }
+
+    #[test]
+    fn processes_that_create_a_secret_at_once_get_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret");
+        let create = |n: u8| read_or_create_own(&path, || Ok(vec![n])).unwrap();
+        let contents: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|n| scope.spawn(move || create(n))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(contents.iter().all(|content| *content == contents[0]), "{contents:?}");
+        assert_eq!((names(directory.path()).len(), mode(&path)), (1, 0o600));
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(read_or_create_own(&path, || Ok(vec![9])).unwrap(), contents[0]);
+        assert_eq!(mode(&path), 0o600);
     }
 
     #[test]

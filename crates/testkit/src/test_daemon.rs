@@ -24,6 +24,7 @@ pub struct TestDaemonOptions {
     env: Vec<(String, String)>,
     env_remove: Vec<String>,
     config: String,
+    generated_token: bool,
 }
 
 impl TestDaemonOptions {
@@ -45,6 +46,14 @@ impl TestDaemonOptions {
     #[must_use]
     pub fn env_remove(mut self, name: &str) -> Self {
         self.env_remove.push(name.into());
+        self
+    }
+
+    /// Lets the daemon generate its token, as it does for a user who passes no option. Otherwise a test daemon is started with
+    /// `--no-token`, unless an argument or the environment sets a token.
+    #[must_use]
+    pub fn generated_token(mut self) -> Self {
+        self.generated_token = true;
         self
     }
 
@@ -82,11 +91,19 @@ impl TestDaemonOptions {
     fn spawn(&self, program: &Path, home: &Path) -> ServerChild {
         let mut command = Command::new(program);
         command.args(["daemon", "--port", "0", "--config"]).arg(home.join("config.toml")).args(&self.args);
+        if !self.generated_token && !self.sets_token() {
+            command.arg("--no-token");
+        }
         command.env_remove("TOMBOLO_TOKEN").env("HOME", home).current_dir(home);
         self.env_remove.iter().for_each(|name| _ = command.env_remove(name));
         command.envs(self.env.iter().cloned());
         // This drops, and so closes, the pipe of stdout after the line with the address.
         ServerChild::start(command.stderr(Stdio::piped())).0
+    }
+
+    fn sets_token(&self) -> bool {
+        let is_token_option = |arg: &String| arg.starts_with("--token") || arg == "--no-token";
+        self.args.iter().any(is_token_option) || self.env.iter().any(|(name, _)| name == "TOMBOLO_TOKEN")
     }
 }
 
@@ -104,7 +121,7 @@ pub struct TestDaemon {
 }
 
 impl TestDaemon {
-    /// Starts `program` with default options, without a token.
+    /// Starts `program` without a token.
     ///
     /// # Panics
     /// If the daemon does not start.

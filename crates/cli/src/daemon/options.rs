@@ -12,7 +12,7 @@ use crate::{agents::InstallOptions, secret::SecretString, traces::TraceOptions};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tombolo daemon                                       serve this machine only, without a token
+  tombolo daemon                                       serve your user on this machine
   TOMBOLO_TOKEN=… tombolo daemon --host 0.0.0.0        serve other machines too, with a token
   tombolo daemon --config agents.toml --fs-root /workspace
   tombolo daemon --join https://hub.example --join-token-file T    be reachable through a hub
@@ -21,6 +21,9 @@ agents.toml:
   [agents.mine]
   command = [\"my-agent\", \"--acp\"]
   env = { KEY = \"value\" }
+
+Without a token, the daemon generates one and stores it in `daemon-token` in its data directory,
+where commands of the same user find it.
 
 The daemon prints `listening on http://…` once it accepts requests. SIGTERM or SIGINT stops it and
 all agents.")]
@@ -38,7 +41,8 @@ pub(crate) struct DaemonOptions {
     /// Require the token in this file from clients
     #[arg(long, conflicts_with = "no_token", value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Allow every client that can reach the address
+    /// Allow every client that can reach the address: on a loopback address, all users and programs of
+    /// this machine
     #[arg(long)]
     pub(crate) no_token: bool,
     /// Read agents of your own and installation sources from this file

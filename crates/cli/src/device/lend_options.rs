@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use device::{DeviceConfig, LentRoot, Places, Rules, WhenLost};
-use protocol::relay::{ApprovalPolicy, ClientId, CommandNetwork};
+use protocol::relay::{ApprovalPolicy, ClientId};
 
-use crate::{exit::CommandError, storage};
+use crate::{
+    command_network::{self, NetworkOption},
+    exit::CommandError,
+    storage,
+};
 
 /// Command line options for what a device lends.
 #[derive(Debug, Clone, Args)]
@@ -27,9 +31,18 @@ pub(super) struct LendOptions {
     /// Pass this environment variable on to commands; may be repeated
     #[arg(long, requires = "shell", value_name = "NAME")]
     shell_env: Vec<String>,
-    /// Allow commands to use the network
-    #[arg(long, requires = "shell")]
-    shell_network: bool,
+    /// Let commands reach other machines through a proxy that refuses this machine's own addresses (proxy), or
+    /// everything that this machine can reach, services on its loopback addresses included (host) [default: none]
+    #[arg(
+        long,
+        requires = "shell",
+        value_name = command_network::VALUES,
+        value_parser = NetworkOption::parse,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "full"
+    )]
+    shell_network: Option<NetworkOption>,
     /// Kill or keep running commands when the connection to the hub is lost
     #[arg(long, requires = "shell", value_name = "kill|keep", value_parser = parse_when_lost)]
     on_disconnect: Option<WhenLost>,
@@ -81,8 +94,14 @@ impl LendOptions {
             let shell = config.shell.get_or_insert_default();
             shell.unsandboxed |= self.unsandboxed;
             shell.env.extend(self.shell_env.iter().cloned());
-            shell.network = if self.shell_network { CommandNetwork::Full } else { shell.network };
+            if let Some(option) = self.shell_network {
+                shell.network = option.network();
+                shell.network_was_full = false;
+            }
             shell.on_disconnect = self.on_disconnect.unwrap_or(shell.on_disconnect);
+        }
+        if config.shell.as_ref().is_some_and(|shell| shell.network_was_full) {
+            command_network::explain_full();
         }
         for ApprovalRule { set, approval } in &self.rules {
             set(&mut config.rules, *approval);

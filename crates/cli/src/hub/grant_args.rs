@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use clap::Args;
 use protocol::relay::{
-    ApprovalPolicy, CapabilityGrant, CommandNetwork, Family, Grant, Root, RootId, RootMode, ShellGrant,
-    VirtualPath,
+    ApprovalPolicy, CapabilityGrant, Family, Grant, Root, RootId, RootMode, ShellGrant, VirtualPath,
 };
 
-use crate::duration::{self, VALUE_NAME};
+use crate::{
+    command_network::{self, NetworkOption},
+    duration::{self, VALUE_NAME},
+};
 
 /// The parts of a device to grant; a part without an option is not granted.
 #[derive(Debug, Args)]
@@ -20,9 +22,19 @@ pub(super) struct GrantArgs {
     /// Grant commands, with an approval rule: `allow`, `ask_once`, `ask_once_per_run` or `always_ask`
     #[arg(long, value_name = "APPROVAL", value_parser = parse_approval, num_args = 0..=1, default_missing_value = "always_ask")]
     shell: Option<ApprovalPolicy>,
-    /// Let commands use the network
-    #[arg(long, requires = "shell")]
-    network: bool,
+    /// Let commands reach other machines through the device's proxy, which refuses the device's own addresses
+    /// (proxy), or everything that the device can reach, services on its loopback addresses included (host)
+    /// [default: none]
+    #[arg(
+        long,
+        requires = "shell",
+        value_name = command_network::VALUES,
+        value_parser = NetworkOption::parse,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "full"
+    )]
+    network: Option<NetworkOption>,
     /// Let commands run outside a sandbox
     #[arg(long, requires = "shell")]
     unsandboxed: bool,
@@ -62,7 +74,7 @@ impl GrantArgs {
             let shell = ShellGrant {
                 cwd: None,
                 env: self.env,
-                network: if self.network { CommandNetwork::Full } else { CommandNetwork::None },
+                network: self.network.map(NetworkOption::network).unwrap_or_default(),
                 approval_policy,
                 runtime_max_ms,
                 output_limit_bytes: self.output_limit,

@@ -8,3 +8,4 @@ mod install;
 mod killed;
 mod packages;
 pub(crate) mod private;
+mod token;

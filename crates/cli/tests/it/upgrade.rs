@@ -69,6 +69,7 @@ impl UpgradedInstallation {
             .args(args)
             .env("HOME", self.home.path())
             .env("TOMBOLO_ENDPOINT", &self.daemon)
+            .env("TOMBOLO_TOKEN", fs::read_to_string(self.home.path().join("data/daemon-token")).unwrap())
             .env("TOMBOLO_HUB", &self.hub)
             .env("TOMBOLO_HUB_TOKEN", &self.hub_token)
             .output()

@@ -112,7 +112,10 @@ impl DeviceConfig {
 
     /// Reads what a file says; otherwise where it makes no sense, and why.
     pub(super) fn parse(text: &str, places: Places<'_>) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let mut file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        if let Some(shell) = &mut file.shell {
+            shell.network_was_full = says_full(text);
+        }
         let at = |span: std::ops::Range<usize>, what: &str, why: InvalidRoot| {
             let line = 1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count();
             format!("line {line}: {what}: {why}")
@@ -153,4 +156,10 @@ impl DeviceConfig {
             },
         })
     }
+}
+
+/// Whether the file has the old spelling of a network.
+fn says_full(text: &str) -> bool {
+    let network = |file: &toml::Table| Some(file.get("shell")?.get("network")?.as_str()? == "full");
+    toml::from_str(text).is_ok_and(|file| network(&file).unwrap_or_default())
 }

@@ -34,7 +34,7 @@ fn a_whole_file_is_read() {
 
         [shell]
         env = ["LANG"]
-        network = "full"
+        network = "host"
         on_disconnect = "keep"
 
         [rules]
@@ -59,11 +59,27 @@ fn a_whole_file_is_read() {
     let shell = config.shell.unwrap();
     assert_eq!(
         (shell.unsandboxed, shell.network, shell.on_disconnect),
-        (false, CommandNetwork::Full, WhenLost::Keep)
+        (false, CommandNetwork::Host, WhenLost::Keep)
     );
     assert_eq!(config.tools.unwrap(), Path::new("/base/tools.toml"));
     let rules = (config.rules.writes, config.rules.commands, config.rules.tools);
     assert_eq!(rules, (ApprovalPolicy::AskOnce, ApprovalPolicy::AlwaysAsk, ApprovalPolicy::Allow));
+}
+
+/// `full` used to give commands the whole network of the machine.
+#[test]
+fn the_old_spelling_of_a_network_is_read_as_proxy() {
+    for (spelling, network, was_full) in [
+        ("none", CommandNetwork::None, false),
+        ("proxy", CommandNetwork::Proxy, false),
+        ("host", CommandNetwork::Host, false),
+        ("full", CommandNetwork::Proxy, true),
+    ] {
+        let config = DeviceConfig::parse(&format!("[shell]\nnetwork = \"{spelling}\""), places()).unwrap();
+        let shell = config.shell.unwrap();
+        assert_eq!((shell.network, shell.network_was_full), (network, was_full), "{spelling}");
+    }
+    check("[shell]\nnetwork = \"all\"", "line 2");
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Commands {
         circumstances: Circumstances,
         sink: Sink,
     ) -> Arc<Command> {
-        let Spawned { stdin, outputs, control, screen, report } = spawned;
+        let Spawned { stdin, outputs, control, screen, report, proxy } = spawned;
         let command = Arc::new(Command {
             id: format!("cmd_{}", uuid::Uuid::new_v4().simple()),
             session,
@@ -139,7 +139,7 @@ impl Commands {
         // It ends with its command, which is bounded in time, and is forgotten a while later.
         self.tasks.spawn(async move {
             owner.run().await;
-            drop(running);
+            drop((running, proxy));
             commands.has_ended(&id);
             let _ = ending.run_until_cancelled(tokio::time::sleep(commands.limits.retention)).await;
             commands.forget(&id);

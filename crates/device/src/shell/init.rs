@@ -9,6 +9,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     io::{self, Write},
+    net::SocketAddr,
     os::{
         fd::{FromRawFd, OwnedFd, RawFd},
         unix::process::ExitStatusExt,
@@ -26,7 +27,7 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 
 use self::sockets::LocalSockets;
-use super::report::Word;
+use super::{proxy::handover::send_listener, report::Word};
 
 /// The argument that makes the program the first process in a sandbox.
 pub const ARGUMENT: &str = "sandbox-init";
@@ -34,6 +35,13 @@ pub const ARGUMENT: &str = "sandbox-init";
 /// What is before the names of the command's variables, so that nobody heeds them before it does: `LD_PRELOAD` would be
 /// heeded by bubblewrap, outside.
 pub(super) const VARIABLE_PREFIX: &str = "TOMBOLO_ENV_";
+
+/// The variables by which programs find the proxy. Some read one spelling only.
+const PROXY_VARIABLES: [&str; 6] =
+    ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+
+/// The variables that name hosts for which programs use no proxy: there is no other way to any host.
+const NO_PROXY_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
 /// What a program returns that could not be started, as shells have it.
 const FAILED: u8 = 126;
@@ -47,6 +55,8 @@ pub(super) struct Orders {
     pub(super) writable: Vec<String>,
     /// What there is to be reached.
     pub(super) network: CommandNetwork,
+    /// Where the listener of the proxy is sent, if the command has one.
+    pub(super) proxy: Option<RawFd>,
     /// The version of landlock of which nothing newer is used.
     pub(super) landlock: i32,
 }
@@ -71,6 +81,8 @@ enum Error {
     Walls(#[from] landlock::RulesetError),
     #[error("could not install the seccomp filter")]
     Filter(#[from] filter::Error),
+    #[error("could not open the listener of the proxy")]
+    Proxy(#[source] io::Error),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -92,11 +104,20 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitStatus, Erro
     let (Some(orders), Some(program)) = (orders, arguments.next()) else { return Err(Error::Orders) };
     let mut report = take(orders.report)?;
     process::restore_default_signals();
-    if let Err(error) = confine(&orders) {
-        report.write_all(Word::Failed.line().as_bytes())?;
-        return Err(error);
+    let proxy = match set_up(&orders) {
+        Ok(proxy) => proxy,
+        Err(error) => {
+            report.write_all(Word::Failed.line().as_bytes())?;
+            return Err(error);
+        }
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().envs(environment());
+    if let Some(proxy) = proxy {
+        command.envs(PROXY_VARIABLES.map(|name| (name, format!("http://{proxy}"))));
+        command.envs(NO_PROXY_VARIABLES.map(|name| (name, "")));
     }
-    let child = Command::new(program).args(arguments).env_clear().envs(environment()).spawn();
+    let child = command.spawn();
     let child = match child {
         Ok(child) => child,
         Err(error) => {
@@ -121,15 +142,25 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitStatus, Erro
     Ok(status)
 }
 
-/// Takes over the inherited descriptor of the report, so that the command does not inherit it.
+/// Takes over an inherited descriptor, so that the command does not inherit it.
 #[expect(unsafe_code, reason = "a descriptor that was inherited is known by its number only")]
-fn take(report: RawFd) -> io::Result<File> {
-    // SAFETY: whoever started this program opened it for us and told its number; nothing else here knows it.
-    let report = unsafe { OwnedFd::from_raw_fd(report) };
-    fcntl_setfd(&report, FdFlags::CLOEXEC)?;
-    // All reports together are far smaller than a pipe. If it is full all the same, waiting would keep the sandbox alive.
-    fcntl_setfl(&report, fcntl_getfl(&report)? | OFlags::NONBLOCK)?;
-    Ok(report.into())
+fn take(descriptor: RawFd) -> io::Result<File> {
+    // SAFETY: the device opened it for us and passed its number; nothing else here knows it.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    fcntl_setfd(&descriptor, FdFlags::CLOEXEC)?;
+    // All that we ever write is far smaller than what a pipe or socket holds. If it is full all the same, waiting would keep the
+    // sandbox alive.
+    fcntl_setfl(&descriptor, fcntl_getfl(&descriptor)? | OFlags::NONBLOCK)?;
+    Ok(descriptor.into())
+}
+
+/// Prepares this process for the command. Returns the address of the proxy, if the command has one.
+fn set_up(orders: &Orders) -> Result<Option<SocketAddr>, Error> {
+    // Before the walls, and closed again before the command starts: only the device accepts connections.
+    let proxy = orders.proxy.map(|descriptor| send_listener(&take(descriptor)?.into()));
+    let proxy = proxy.transpose().map_err(Error::Proxy)?;
+    confine(orders)?;
+    Ok(proxy)
 }
 
 /// Takes from this process, and so from the command, what it must not have.

@@ -25,6 +25,7 @@ use super::{
     init::{Orders, VARIABLE_PREFIX},
     place::Bound,
     plan::Plan,
+    proxy::handover::ListenerReceiver,
     report::{Report, Word},
     scratch::Lease,
 };
@@ -55,6 +56,13 @@ pub struct Sandbox {
     argument: OsString,
     /// The version of landlock of which it uses nothing newer.
     landlock: i32,
+}
+
+/// The device's ends of what connects it with a sandbox.
+pub(super) struct SandboxConnection {
+    pub(super) report: Report,
+    /// Receives the listener of the proxy, if the command has one.
+    pub(super) listener: Option<ListenerReceiver>,
 }
 
 /// Why there is no sandbox.
@@ -107,7 +115,9 @@ impl Sandbox {
             terminal: false,
             scratch_bytes: PROBE_SCRATCH_BYTES,
         };
-        let (spec, mut report) = self.describe(&inside, &[], &["/bin/sh".into(), "-c".into(), ":".into()])?;
+        let (spec, mut connection) =
+            self.describe(&inside, &[], &["/bin/sh".into(), "-c".into(), ":".into()])?;
+        let report = &mut connection.report;
         let raw = process::spawn_raw(&spec).await?;
         drop(spec);
         let said = async { (report.next().await, report.next().await) };
@@ -123,8 +133,8 @@ impl Sandbox {
         Err(Unusable::Failed(written.unwrap_or_else(|| format!("{said:?}"))))
     }
 
-    /// What to run for a command, and where it reports to.
-    pub(super) fn spec(&self, plan: &Plan, scratch: &Lease) -> io::Result<(ProcessSpec, Report)> {
+    /// What to run for a command, and the device's ends of what connects it with the sandbox.
+    pub(super) fn spec(&self, plan: &Plan, scratch: &Lease) -> io::Result<(ProcessSpec, SandboxConnection)> {
         let inside = Inside {
             bound: &plan.bound,
             network: plan.network,
@@ -141,12 +151,20 @@ impl Sandbox {
         inside: &Inside<'_>,
         env: &[(String, String)],
         command: &[OsString],
-    ) -> io::Result<(ProcessSpec, Report)> {
+    ) -> io::Result<(ProcessSpec, SandboxConnection)> {
         let (report, writer) = Report::new()?;
+        let (listener, sender) = match inside.network {
+            CommandNetwork::None | CommandNetwork::Host => (None, None),
+            CommandNetwork::Proxy => {
+                let (listener, sender) = ListenerReceiver::new()?;
+                (Some(listener), Some(Arc::new(sender)))
+            }
+        };
         let orders = Orders {
             report: writer.as_raw_fd(),
             writable: inside.writable(),
             network: inside.network,
+            proxy: sender.as_ref().map(|sender| sender.as_raw_fd()),
             landlock: self.landlock,
         };
         let mut spec = ProcessSpec::new(&self.bwrap)
@@ -168,6 +186,9 @@ impl Sandbox {
         for bound in inside.bound {
             spec = spec.inherit_fd(bound.handle.clone());
         }
+        if let Some(sender) = sender {
+            spec = spec.inherit_fd(sender);
+        }
         if inside.terminal {
             spec = spec.env(format!("{VARIABLE_PREFIX}TERM"), "xterm-256color");
         }
@@ -175,7 +196,7 @@ impl Sandbox {
         for (name, value) in env {
             spec = spec.env(format!("{VARIABLE_PREFIX}{name}"), value);
         }
-        Ok((spec, report))
+        Ok((spec, SandboxConnection { report, listener }))
     }
 }
 
@@ -214,8 +235,9 @@ impl Inside<'_> {
             "ALL",
         ];
         match self.network {
-            CommandNetwork::None => args.push("--unshare-net"),
-            CommandNetwork::Full => {
+            // Bubblewrap brings the loopback interface of the new namespace up.
+            CommandNetwork::None | CommandNetwork::Proxy => args.push("--unshare-net"),
+            CommandNetwork::Host => {
                 args.extend(view::NETWORK.iter().flat_map(|path| ["--ro-bind-try", path, path]))
             }
         }

@@ -9,8 +9,10 @@ use tracing::warn;
 use super::{
     Sandbox,
     plan::Plan,
+    proxy::NetworkProxy,
     refusal,
     report::{Report, Word},
+    sandbox::SandboxConnection,
     scratch::Lease,
 };
 
@@ -25,6 +27,8 @@ pub(super) struct Spawned {
     pub(super) screen: Option<PtyResizer>,
     /// What a sandbox says of how it ended.
     pub(super) report: Option<Report>,
+    /// What connects it with other machines.
+    pub(super) proxy: Option<NetworkProxy>,
 }
 
 /// Starts it, in a sandbox if there is one.
@@ -36,12 +40,22 @@ pub(super) async fn spawn(
     let Some((sandbox, scratch)) = sandbox else {
         return run(local(plan).grace(grace), plan, None).await;
     };
-    let (spec, report) = sandbox.spec(plan, scratch).map_err(|error| {
+    let (spec, SandboxConnection { report, listener }) = sandbox.spec(plan, scratch).map_err(|error| {
         warn!(%error, "could not describe the sandbox");
         refusal::failed("the sandbox could not be set up")
     })?;
     let mut spawned = run(spec.grace(grace), plan, Some(report)).await?;
     confirm(&mut spawned).await?;
+    if let Some(listener) = listener {
+        match listener.receive().and_then(NetworkProxy::start) {
+            Ok(proxy) => spawned.proxy = Some(proxy),
+            Err(error) => {
+                warn!(%error, "could not start the proxy of a command");
+                spawned.control.stop().await;
+                return Err(refusal::failed("the network of the sandbox could not be set up"));
+            }
+        }
+    }
     Ok(spawned)
 }
 
@@ -59,12 +73,12 @@ async fn run(spec: ProcessSpec, plan: &Plan, report: Option<Report>) -> Result<S
     let Some(size) = plan.pty else {
         let raw = process::spawn_raw(&spec).await.map_err(|error| refused(&error))?;
         let (stdin, outputs, control) = (raw.stdin, raw.outputs, raw.control);
-        return Ok(Spawned { stdin, outputs, control, screen: None, report });
+        return Ok(Spawned { stdin, outputs, control, screen: None, report, proxy: None });
     };
     let size = PtySize { cols: size.cols, rows: size.rows };
     let pty = process::spawn_pty(&spec, size).await.map_err(|error| refused(&error))?;
     let (stdin, outputs, control) = (pty.stdin, pty.outputs, pty.control);
-    Ok(Spawned { stdin, outputs, control, screen: Some(pty.resizer), report })
+    Ok(Spawned { stdin, outputs, control, screen: Some(pty.resizer), report, proxy: None })
 }
 
 /// Returns once the command runs in its sandbox. Until then nothing that is written is the command's.

@@ -5,6 +5,7 @@ mod confined;
 mod ending;
 mod flood;
 mod limits;
+mod network;
 mod privileges;
 mod reconnect;
 mod record;

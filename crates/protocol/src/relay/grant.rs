@@ -89,15 +89,18 @@ impl RequestLimits {
     }
 }
 
-/// Network access of commands. A lesser value is stricter.
+/// Network access of commands. A lesser value is stricter. `full` is read as `proxy`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandNetwork {
     /// No network access.
     #[default]
     None,
-    /// Unrestricted network access.
-    Full,
+    /// Other machines, through an HTTP proxy of the device that refuses the device's own addresses.
+    #[serde(alias = "full")]
+    Proxy,
+    /// Everything that the device itself can reach, including services on its loopback addresses.
+    Host,
 }
 
 crate::schema::wire_types! {

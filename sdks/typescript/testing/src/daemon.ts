@@ -34,6 +34,8 @@ export class Daemon extends Program {
       await writeFile(join(home, "agents.toml"), config);
       command.push("--config", join(home, "agents.toml"));
     }
+    const hasToken = token !== undefined || args.some((arg) => arg.startsWith("--token"));
+    if (!hasToken) command.push("--no-token");
     const tokens = token === undefined ? {} : { TOMBOLO_TOKEN: token };
     const daemon = new Daemon(home, command, {
       ...tokens,

@@ -21,9 +21,24 @@ impl Drop for Up {
 
 #[test]
 fn up_prints_commands_that_work_as_they_are() {
+    check_printed_commands(&[]);
+}
+
+/// Commands look for the daemon's token in the default directory only.
+#[test]
+fn up_in_another_directory_prints_commands_that_work_as_they_are() {
+    check_printed_commands(&["--data-dir", "my data"]);
+}
+
+fn check_printed_commands(options: &[&str]) {
     let home = TempDir::new().unwrap();
     let mut up = tombolo();
-    up.args(["up", "--port", "0"]).env("HOME", home.path()).current_dir(home.path()).stdout(Stdio::piped());
+    up.args(["up", "--port", "0"])
+        .args(options)
+        .env_remove("XDG_DATA_HOME")
+        .env("HOME", home.path())
+        .current_dir(home.path())
+        .stdout(Stdio::piped());
     let mut up = Up(up.spawn().unwrap());
     let mut lines = BufReader::new(up.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.next().unwrap().starts_with("listening on http://127.0.0.1:"));
@@ -43,7 +58,12 @@ fn up_prints_commands_that_work_as_they_are() {
     let export = commands.remove(exported);
     let outputs: Vec<Run> = commands
         .iter()
-        .map(|line| Run::of(Command::new("sh").arg("-c").arg(format!("{export}; {line}")).output().unwrap()))
+        .map(|line| {
+            // Another terminal of the same user.
+            let mut terminal = Command::new("sh");
+            terminal.env("HOME", home.path()).env_remove("TOMBOLO_TOKEN").env_remove("XDG_DATA_HOME");
+            Run::of(terminal.arg("-c").arg(format!("{export}; {line}")).output().unwrap())
+        })
         .collect();
     for (command, run) in commands.iter().zip(&outputs) {
         assert_eq!(run.code, Some(0), "{command}: {}", run.stderr);

@@ -105,6 +105,33 @@ async fn what_cannot_be_lent_is_said_before_anything_is() {
     }
 }
 
+/// `full`, and the option without a value, used to give commands everything that the machine can reach.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_old_spelling_of_a_network_is_explained_once() {
+    let hub = StandIn::start().await;
+    let place = Place::new();
+    let config = place.path("device.toml");
+    std::fs::write(&config, "[shell]\nnetwork = \"full\"\n").unwrap();
+    let file = ["--config", config.to_str().unwrap()];
+    for (arguments, notes) in [
+        (vec!["--shell", "--shell-network"], 1),
+        (vec!["--shell", "--shell-network=full"], 1),
+        (vec!["--shell", "--shell-network=proxy"], 0),
+        (vec!["--shell", "--shell-network=host"], 0),
+        (file.to_vec(), 1),
+        ([&file[..], &["--shell"]].concat(), 1),
+        ([&file[..], &["--shell", "--shell-network=host"]].concat(), 0),
+    ] {
+        let mut command = place.device(&["connect", hub.base(), "--client-id", "laptop"]);
+        // The last option ends the command once it has read the others.
+        let command = command.arg("--token-file").arg(place.path("token")).args(&arguments);
+        let output = command.args(["--root", "main=/no/such/place"]).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert_eq!(said.matches("use `host` for the old meaning").count(), notes, "{arguments:?}: {said}");
+    }
+}
+
 /// relay-128, relay-175: what is run at its next start is not for others to change, nor its token for them to read.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_decides_what_it_does_is_not_lent() {

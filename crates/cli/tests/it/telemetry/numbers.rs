@@ -92,14 +92,16 @@ async fn two_in_one_process_count_apart() {
     let home = tempfile::tempdir().unwrap();
     let up = Up::start(home.path());
     let http = reqwest::Client::new();
-    let of = async |base: &str| {
-        read(http.get(format!("{base}/metrics")).bearer_auth(up.secret()).send().await.unwrap()).await
+    let daemon_token =
+        std::fs::read_to_string(home.path().join(".local/share/tombolo/daemon-token")).unwrap();
+    let of = async |base: &str, token: &str| {
+        read(http.get(format!("{base}/metrics")).bearer_auth(token).send().await.unwrap()).await
     };
-    let before = of(&up.daemon).await;
+    let before = of(&up.daemon, daemon_token.trim()).await;
     let path = "/api/runtimes/local/v1/sessions/none";
     let answer = http.get(format!("{}{path}", up.hub)).bearer_auth(up.secret()).send().await.unwrap();
     assert_eq!(answer.status(), 404);
-    let (daemon, hub) = (of(&up.daemon).await, of(&up.hub).await);
+    let (daemon, hub) = (of(&up.daemon, daemon_token.trim()).await, of(&up.hub, up.secret()).await);
     let answered = |page: &Page, route: &str| {
         page.get("tombolo_http_request_duration_seconds_count", &[("route", route), ("status", "4xx")])
     };

@@ -19,10 +19,12 @@ impl LocalSockets {
         let kept_inside = match network {
             // Those without a file belong to a network, and there is another one inside. Those with a file are wherever
             // that is: in a directory that is lent, also one that may only be read.
-            CommandNetwork::None => AccessFs::from_all(enforced).contains(AccessFs::ResolveUnix),
+            CommandNetwork::None | CommandNetwork::Proxy => {
+                AccessFs::from_all(enforced).contains(AccessFs::ResolveUnix)
+            }
             // Whoever lends the network lends what listens in a directory that is lent, too, but never those without a
             // file: they belong to the desktop.
-            CommandNetwork::Full => Scope::from_all(enforced).contains(Scope::AbstractUnixSocket),
+            CommandNetwork::Host => Scope::from_all(enforced).contains(Scope::AbstractUnixSocket),
         };
         if kept_inside { Self::All } else { Self::Pairs }
     }
@@ -38,15 +40,15 @@ mod tests {
         let check = |network, enforced, expected| {
             assert_eq!(LocalSockets::of(network, enforced), expected, "{network:?} {enforced:?}");
         };
+        let networks = [CommandNetwork::None, CommandNetwork::Proxy, CommandNetwork::Host];
         for enforced in [ABI::Unsupported, ABI::V1, ABI::V5] {
-            check(CommandNetwork::None, enforced, LocalSockets::Pairs);
-            check(CommandNetwork::Full, enforced, LocalSockets::Pairs);
+            networks.into_iter().for_each(|network| check(network, enforced, LocalSockets::Pairs));
         }
         for enforced in [ABI::V6, ABI::V8] {
             check(CommandNetwork::None, enforced, LocalSockets::Pairs);
-            check(CommandNetwork::Full, enforced, LocalSockets::All);
+            check(CommandNetwork::Proxy, enforced, LocalSockets::Pairs);
+            check(CommandNetwork::Host, enforced, LocalSockets::All);
         }
-        check(CommandNetwork::None, ABI::V9, LocalSockets::All);
-        check(CommandNetwork::Full, ABI::V9, LocalSockets::All);
+        networks.into_iter().for_each(|network| check(network, ABI::V9, LocalSockets::All));
     }
 }

@@ -263,7 +263,7 @@ async fn the_network_is_reached_where_both_sides_say_so() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let line = json!({ "argv": ["bash", "-c", format!("exec 3<>/dev/tcp/127.0.0.1/{port}")] });
-    let full = terms(ShellGrant { network: CommandNetwork::Full, ..grant() });
+    let full = terms(ShellGrant { network: CommandNetwork::Host, ..grant() });
     let laptop = Laptop::new(Kind::Sandboxed).await;
     assert_eq!(laptop.run_under(full.clone(), line.clone()).await.code(), 0, "control");
     assert_eq!(laptop.run_under(terms(grant()), line.clone()).await.code(), 1);

@@ -63,7 +63,7 @@ pub(crate) fn config(kind: Kind) -> Config {
     let sandbox = (kind == Kind::Sandboxed).then(|| Sandbox::new(Path::new(LENDER)).unwrap());
     let limits = Limits { grace: Duration::from_millis(400), ..Limits::default() };
     Config {
-        lends: ShellGrant { unsandboxed: kind == Kind::Local, network: CommandNetwork::Full, ..grant() },
+        lends: ShellGrant { unsandboxed: kind == Kind::Local, network: CommandNetwork::Host, ..grant() },
         environment: BTreeMap::new(),
         sandbox,
         on_disconnect: OnDisconnect::Kill,

@@ -1828,13 +1828,14 @@ export interface components {
         };
         readonly ClientId: string;
         /**
-         * @description Network access of commands. A lesser value is stricter.
+         * @description Network access of commands. A lesser value is stricter. `full` is read as `proxy`.
          *
          *     - `none`: No network access.
-         *     - `full`: Unrestricted network access.
+         *     - `proxy`: Other machines, through an HTTP proxy of the device that refuses the device's own addresses.
+         *     - `host`: Everything that the device itself can reach, including services on its loopback addresses.
          * @enum {string}
          */
-        readonly CommandNetwork: "none" | "full";
+        readonly CommandNetwork: "none" | "proxy" | "host";
         /** @description The slash commands of the agent changed. */
         readonly CommandsUpdated: {
             /** @description All commands; they replace the earlier ones. */
