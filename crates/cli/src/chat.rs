@@ -8,6 +8,7 @@ mod chat_input;
 mod diff;
 mod options;
 mod permission_view;
+pub(crate) mod request_text;
 mod screen;
 mod session;
 mod session_view;
