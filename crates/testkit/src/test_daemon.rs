@@ -24,6 +24,7 @@ pub struct TestDaemonOptions {
     env: Vec<(String, String)>,
     env_remove: Vec<String>,
     config: String,
+    port: u16,
 }
 
 impl TestDaemonOptions {
@@ -31,6 +32,13 @@ impl TestDaemonOptions {
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
+        self
+    }
+
+    /// Listens on this port, also after a restart, instead of a free one.
+    #[must_use]
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
         self
     }
 
@@ -81,7 +89,8 @@ impl TestDaemonOptions {
 
     fn spawn(&self, program: &Path, home: &Path) -> ServerChild {
         let mut command = Command::new(program);
-        command.args(["daemon", "--port", "0", "--config"]).arg(home.join("config.toml")).args(&self.args);
+        let port = self.port.to_string();
+        command.args(["daemon", "--port", &port, "--config"]).arg(home.join("config.toml")).args(&self.args);
         command.env_remove("TOMBOLO_TOKEN").env("HOME", home).current_dir(home);
         self.env_remove.iter().for_each(|name| _ = command.env_remove(name));
         command.envs(self.env.iter().cloned());
@@ -120,7 +129,8 @@ impl TestDaemon {
         Self { child, http, home, program: program.into(), options }
     }
 
-    /// Kills the daemon with SIGKILL, as a crash would, and starts it again in the same home. Its address changes.
+    /// Kills the daemon with SIGKILL, as a crash would, and starts it again in the same home. Its address changes, unless
+    /// [`TestDaemonOptions::port`] was set.
     ///
     /// # Panics
     /// If the daemon does not start again.

@@ -17,7 +17,7 @@ pub(super) fn stray_line_hint(
     match (edited, open) {
         (None, None) => None,
         (Some(edited), Some(open)) if edited == open && shown_for >= READING_TIME => None,
-        (Some(_), None) => Some("the question was answered elsewhere, so this was not sent"),
+        (Some(_), None) => Some("the question is no longer open, so this was not sent"),
         (_, Some(_)) => {
             Some("that was typed before the question was on the screen: it is no answer, and was not sent")
         }
