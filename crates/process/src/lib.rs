@@ -22,9 +22,9 @@ mod output_reader;
 mod output_source;
 mod process_control;
 mod process_group;
-mod process_spec;
 #[cfg(target_os = "linux")]
-mod process_table;
+mod process_snapshot;
+mod process_spec;
 #[cfg(target_os = "linux")]
 mod procfs;
 mod pty;

@@ -22,7 +22,7 @@ use crate::orphans;
 #[cfg(target_os = "linux")]
 use crate::{
     orphans::OrphanOwner,
-    process_table::{ProcessTable, StartTimes},
+    process_snapshot::{ProcessSnapshot, StartTimes},
     procfs::{self, ProcessStat},
 };
 
@@ -129,8 +129,8 @@ impl ProcessGroup {
         if !leader_alive && descendants.is_empty() {
             return;
         }
-        let table = ProcessTable::read();
-        let found = table.below(|pid| leader_alive && pid == self.id || table.is_in(pid, &descendants));
+        let snapshot = ProcessSnapshot::read();
+        let found = snapshot.below(|pid| leader_alive && pid == self.id || snapshot.is_in(pid, &descendants));
         descendants.extend(found);
     }
 

@@ -17,7 +17,7 @@ pub(super) fn is_interactive() -> bool {
 /// Shows the text and waits for a `y`. Returns `false` for an `n` and at the end of the input.
 pub(super) async fn confirm(text: &str) -> Result<bool, CommandError> {
     write(text);
-    // What is typed before the text could be read does not count.
+    // A line that is typed before the text could be read does not count.
     discard_typed_lines();
     sleep(READING_TIME).await;
     discard_typed_lines();

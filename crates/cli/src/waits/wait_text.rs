@@ -69,7 +69,7 @@ impl WaitText {
         }
     }
 
-    /// What a row shows, and how many characters it does not.
+    /// The text of a row, and how many characters it leaves out.
     fn listed_parts(&self) -> (String, usize) {
         // The end of a line can be the end of a comment, so lines are joined only where no value has several.
         let joined = match self.lines.first() {

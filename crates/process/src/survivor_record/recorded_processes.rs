@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, getpid};
 use crate::{
     parent_mark,
     process_group::signal_all,
-    process_table::{ProcessTable, StartTimes},
+    process_snapshot::{ProcessSnapshot, StartTimes},
     procfs::{self, ProcessStat},
 };
 
@@ -34,8 +34,8 @@ impl RecordedProcesses {
     /// times mean other processes there.
     pub(super) fn parse(record: &str) -> Self {
         let mut lines = record.lines().skip(1);
-        match (lines.next(), Epoch::current()) {
-            (Some(line), Some(epoch)) if line == epoch.line() => {}
+        match (lines.next(), PidScope::current()) {
+            (Some(line), Some(scope)) if line == scope.line() => {}
             _ => return Self::default(),
         }
         let parse_line = |line: &str| {
@@ -47,7 +47,7 @@ impl RecordedProcesses {
 
     /// The record with these processes; `None` if this system does not say which boot this is.
     pub(super) fn render(&self) -> Option<String> {
-        let mut record = format!("{}\n{}\n", parent_mark(), Epoch::current()?.line());
+        let mut record = format!("{}\n{}\n", parent_mark(), PidScope::current()?.line());
         for (pid, start_time) in self.0.iter().take(PROCESSES_MAX) {
             // Writing to a string cannot fail.
             let _ = writeln!(record, "{} {start_time}", pid.as_raw_pid());
@@ -65,8 +65,8 @@ impl RecordedProcesses {
         let mut any = false;
         while !self.0.is_empty() && Instant::now() < deadline {
             // Descendants first: with their parent they lose the link to it.
-            let table = ProcessTable::read();
-            let below = table.below(|pid| table.is_in(pid, &self.0));
+            let snapshot = ProcessSnapshot::read();
+            let below = snapshot.below(|pid| snapshot.is_in(pid, &self.0));
             self.0.extend(below);
             let is_recorded = |pid: Pid| {
                 let start_time = self.0.get(&pid).copied();
@@ -86,12 +86,12 @@ impl RecordedProcesses {
 }
 
 /// The boot and the pid namespace. Within both, a process id with its start time means one process only.
-struct Epoch {
+struct PidScope {
     boot_id: String,
     pid_namespace: String,
 }
 
-impl Epoch {
+impl PidScope {
     fn current() -> Option<Self> {
         let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned();
         let pid_namespace = fs::read_link("/proc/self/ns/pid").ok()?.to_str()?.to_owned();

@@ -17,7 +17,7 @@ use rustix::process::{Pid, getpid};
 use tracing::warn;
 
 use super::recorded_processes::RecordedProcesses;
-use crate::{orphans, process_table::ProcessTable};
+use crate::{orphans, process_snapshot::ProcessSnapshot};
 
 /// How often processes are looked for while there are any. A process that is started and hides within this time before its
 /// parent is killed is not recorded.
@@ -121,11 +121,11 @@ impl RecordScan {
     /// Records all processes below this one, and those below processes that were below it before: without a subreaper, the
     /// link to this process is lost with the process in between.
     fn run(&mut self) {
-        let (table, this_process) = (ProcessTable::read(), getpid());
-        let was_recorded = |pid: Pid| table.is_in(pid, &self.recorded.0);
-        let mut current = table.below(|pid| pid == this_process || was_recorded(pid));
+        let (snapshot, this_process) = (ProcessSnapshot::read(), getpid());
+        let was_recorded = |pid: Pid| snapshot.is_in(pid, &self.recorded.0);
+        let mut current = snapshot.below(|pid| pid == this_process || was_recorded(pid));
         current.extend(self.recorded.0.iter().filter(|(pid, _)| was_recorded(**pid)));
-        current.retain(|pid, _| table.is_alive(*pid));
+        current.retain(|pid, _| snapshot.is_alive(*pid));
         if current == self.recorded.0 && !self.has_failed {
             return;
         }

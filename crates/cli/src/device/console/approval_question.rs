@@ -58,7 +58,7 @@ impl ApprovalQuestion {
         Ok(Self { fields: all, can_remember: question.agreement.is_some(), is_shown_in_full })
     }
 
-    /// What the owner sees first, as rows for a terminal of this width.
+    /// The part that the owner sees first, as rows for a terminal of this width.
     pub(super) fn first_rows(&self, columns: usize) -> Vec<String> {
         first_fields(&self.fields).iter().flat_map(|field| field.rows(columns)).collect()
     }

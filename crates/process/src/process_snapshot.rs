@@ -10,9 +10,9 @@ use crate::procfs::{self, ProcessStat};
 pub(crate) type StartTimes = HashMap<Pid, u64>;
 
 /// All processes, as one pass over `/proc` found them.
-pub(crate) struct ProcessTable(HashMap<Pid, ProcessStat>);
+pub(crate) struct ProcessSnapshot(HashMap<Pid, ProcessStat>);
 
-impl ProcessTable {
+impl ProcessSnapshot {
     /// Reads `/proc`, so call it on a thread that may block.
     pub(crate) fn read() -> Self {
         Self(procfs::pids().filter_map(|pid| Some((pid, ProcessStat::read(pid)?))).collect())
