@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 pub(crate) use operations::{operations, with_operations};
-pub(crate) use sessions::{list as sessions_table, permission_mode, summarize_request};
-pub(crate) use waits::{always, choices};
+pub(crate) use sessions::{list as sessions_table, permission_mode};
+pub(crate) use waits::choices;
 pub(crate) use workers::print_frames;
 
 use crate::{

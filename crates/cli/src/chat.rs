@@ -5,9 +5,11 @@
 
 mod background_printer;
 mod chat_input;
+mod closable_prompt;
 mod diff;
 mod options;
 mod permission_view;
+pub(crate) mod request_text;
 mod screen;
 mod session;
 mod session_view;
@@ -212,6 +214,15 @@ impl ChatLoop<'_> {
     }
 
     fn on_record(&mut self, record: &EventRecord) -> Result<ChatFlow, CommandError> {
+        // Before the event is shown: the editor draws its prompt again below it.
+        let settled = match &record.event {
+            Event::PermissionResolved(resolved) => Some(resolved.id),
+            Event::QuestionResolved(resolved) => Some(resolved.id),
+            _ => None,
+        };
+        if settled.is_some() && settled == self.edited_answer {
+            self.input.close_prompt();
+        }
         self.view.show_event(record)?;
         match &record.event {
             Event::TurnStarted(started) => self.running_turn = Some(started.turn_id),

@@ -23,6 +23,7 @@ mod hub;
 mod memory;
 mod output;
 mod progress;
+mod reading_time;
 mod secret;
 mod server_args;
 mod serving;

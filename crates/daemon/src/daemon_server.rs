@@ -1,7 +1,7 @@
 //! Starts, serves and stops a daemon.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{OpenOptions, TryLockError},
     io,
     net::SocketAddr,
     os::unix::fs::OpenOptionsExt,
@@ -11,6 +11,7 @@ use std::{
 };
 
 use files::private_file;
+use process::SurvivorRecord;
 use server::{HttpListener, HttpService};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::warn;
@@ -39,7 +40,7 @@ pub struct DaemonServer {
     /// The hub to join, and the id that this daemon has there.
     join: Option<(HubJoin, String)>,
     /// Locked while this daemon runs; `None` if another daemon has the data directory.
-    children: Option<File>,
+    children: Option<SurvivorRecord>,
 }
 
 /// A daemon that is bound to its address, ready to serve.
@@ -162,13 +163,14 @@ impl BoundDaemon {
 
 /// Ends the processes that agents and users of a killed daemon left behind. The lock shows that no other daemon uses the
 /// directory: those of a running one are not touched.
-fn end_survivors(data_dir: &Path) -> io::Result<Option<File>> {
+fn end_survivors(data_dir: &Path) -> io::Result<Option<SurvivorRecord>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let mut record = options.open(data_dir.join(CHILDREN_FILE))?;
-    match record.try_lock() {
+    let file = options.open(data_dir.join(CHILDREN_FILE))?;
+    match file.try_lock() {
         Ok(()) => {
-            if process::end_survivors(&mut record)? {
+            let record = SurvivorRecord::open(file)?;
+            if record.ended_any() {
                 warn!("ended processes that the daemon's last run left behind");
             }
             Ok(Some(record))

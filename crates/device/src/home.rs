@@ -1,13 +1,14 @@
 //! Where a device keeps its own files.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, TryLockError},
     io,
     os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
 use files::private_file;
+use process::SurvivorRecord;
 use protocol::relay::ClientId;
 use tracing::warn;
 
@@ -20,7 +21,7 @@ pub struct Home(PathBuf);
 
 /// This process is the device, and no other is, for as long as this lives.
 #[derive(Debug)]
-pub struct Claim(#[expect(dead_code, reason = "it is locked while it is open")] File);
+pub struct Claim(#[expect(dead_code, reason = "it holds the lock, and records processes")] SurvivorRecord);
 
 /// Why a device cannot use its files.
 #[derive(Debug, thiserror::Error)]
@@ -90,7 +91,7 @@ impl Home {
     }
 
     /// Becomes the device, if no other process is. If the last one was killed, this also ends the processes that its
-    /// commands and tools left behind; those that replaced their environment are not found.
+    /// commands and tools left behind.
     ///
     /// # Errors
     /// If one is, or the files cannot be made.
@@ -100,13 +101,14 @@ impl Home {
         let failed = |source| HomeError::Files { path: path.clone(), source };
         let mut options = fs::OpenOptions::new();
         let lock = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut lock = lock.map_err(failed)?;
+        let lock = lock.map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {
-                if process::end_survivors(&mut lock).map_err(failed)? {
+                let record = SurvivorRecord::open(lock).map_err(failed)?;
+                if record.ended_any() {
                     warn!("ended processes that the device's last run left behind");
                 }
-                Ok(Claim(lock))
+                Ok(Claim(record))
             }
             Err(TryLockError::WouldBlock) => {
                 let name = self.0.file_name().unwrap_or_default().to_string_lossy();

@@ -22,6 +22,8 @@ mod output_reader;
 mod output_source;
 mod process_control;
 mod process_group;
+#[cfg(target_os = "linux")]
+mod process_snapshot;
 mod process_spec;
 #[cfg(target_os = "linux")]
 mod procfs;
@@ -32,7 +34,7 @@ mod stderr_tail;
 mod stdin;
 mod stdout_lines;
 mod supervisor;
-mod survivors;
+mod survivor_record;
 
 pub use child_command::restore_default_signals;
 pub use child_mark::{MARK_VARIABLE, parent_mark};
@@ -52,4 +54,4 @@ pub use stderr_tail::STDERR_TAIL_BYTES;
 pub use stdin::{ProcessStdin, StdinSendError};
 pub use stdout_lines::StdoutLines;
 pub use supervisor::wait_for_all;
-pub use survivors::end_survivors;
+pub use survivor_record::SurvivorRecord;

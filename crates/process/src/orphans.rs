@@ -13,7 +13,7 @@ use std::io;
 
 #[cfg(target_os = "linux")]
 pub(crate) use child_registry::{
-    ChildRegistration, OrphanOwner, find_owner, is_subreaper, reap, spawn_registered,
+    ChildRegistration, OrphanOwner, find_owner, has_children, is_subreaper, reap, spawn_registered,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported::{ChildRegistration, reap, spawn_registered};

@@ -8,7 +8,7 @@
 #[cfg(target_os = "linux")]
 use std::cell::Cell;
 #[cfg(target_os = "linux")]
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 #[cfg(target_os = "linux")]
@@ -22,6 +22,7 @@ use crate::orphans;
 #[cfg(target_os = "linux")]
 use crate::{
     orphans::OrphanOwner,
+    process_snapshot::{ProcessSnapshot, StartTimes},
     procfs::{self, ProcessStat},
 };
 
@@ -42,7 +43,7 @@ pub(crate) struct ProcessGroup {
     survivors: AtomicBool,
     /// The descendants that were seen before the leader exited, with their start times.
     #[cfg(target_os = "linux")]
-    descendants: Mutex<HashMap<Pid, u64>>,
+    descendants: Mutex<StartTimes>,
     #[cfg(target_os = "linux")]
     mark: ChildMark,
 }
@@ -128,16 +129,9 @@ impl ProcessGroup {
         if !leader_alive && descendants.is_empty() {
             return;
         }
-        let all: HashMap<Pid, ProcessStat> =
-            procfs::pids().filter_map(|pid| Some((pid, ProcessStat::read(pid)?))).collect();
-        // A process id may be reused; the start time tells a recorded process from a later one with the same id.
-        let is_known = |pid: Pid| {
-            let start_time = all.get(&pid).map(|stat| &stat.start_time);
-            leader_alive && pid == self.id || start_time.is_some() && descendants.get(&pid) == start_time
-        };
-        let ancestors = |pid: Pid| procfs::with_ancestors(pid, |pid| all.get(&pid)?.parent).skip(1);
-        let found: Vec<_> = all.iter().filter(|(pid, _)| ancestors(**pid).any(is_known)).collect();
-        descendants.extend(found.into_iter().map(|(pid, stat)| (*pid, stat.start_time)));
+        let snapshot = ProcessSnapshot::read();
+        let found = snapshot.below(|pid| leader_alive && pid == self.id || snapshot.is_in(pid, &descendants));
+        descendants.extend(found);
     }
 
     /// Kills all remaining processes of the child, in the group or outside of it.
@@ -206,7 +200,7 @@ pub fn kill_children_of(_parent_mark: &str) -> bool {
 /// A process that forks and exits in a loop always has a new id by the time we get to it. So we repeat with the processes
 /// that are new since the last listing until there are none.
 #[cfg(target_os = "linux")]
-fn signal_all(signal: Signal, matches: impl Fn(Pid) -> bool) -> usize {
+pub(crate) fn signal_all(signal: Signal, matches: impl Fn(Pid) -> bool) -> usize {
     let signal_one = |pid: &Pid| {
         // The pidfd refers to one process even if the id is reused. We match again after opening it, so the process that
         // matches is the process that gets the signal.

@@ -25,6 +25,7 @@ pub struct TestDaemonOptions {
     env_remove: Vec<String>,
     config: String,
     generated_token: bool,
+    port: u16,
 }
 
 impl TestDaemonOptions {
@@ -32,6 +33,13 @@ impl TestDaemonOptions {
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
+        self
+    }
+
+    /// Listens on this port, also after a restart, instead of a free one.
+    #[must_use]
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
         self
     }
 
@@ -90,7 +98,8 @@ impl TestDaemonOptions {
 
     fn spawn(&self, program: &Path, home: &Path) -> ServerChild {
         let mut command = Command::new(program);
-        command.args(["daemon", "--port", "0", "--config"]).arg(home.join("config.toml")).args(&self.args);
+        let port = self.port.to_string();
+        command.args(["daemon", "--port", &port, "--config"]).arg(home.join("config.toml")).args(&self.args);
         if !self.generated_token && !self.sets_token() {
             command.arg("--no-token");
         }
@@ -137,7 +146,8 @@ impl TestDaemon {
         Self { child, http, home, program: program.into(), options }
     }
 
-    /// Kills the daemon with SIGKILL, as a crash would, and starts it again in the same home. Its address changes.
+    /// Kills the daemon with SIGKILL, as a crash would, and starts it again in the same home. Its address changes, unless
+    /// [`TestDaemonOptions::port`] was set.
     ///
     /// # Panics
     /// If the daemon does not start again.

@@ -23,7 +23,6 @@ use crate::{
 };
 
 pub(crate) use create::permission_mode;
-pub(crate) use view::summarize_request;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {

@@ -16,7 +16,7 @@ use crate::{
     exit::CommandResult,
     output::{CommandOutput, table, time},
     server_args::RequestCommand,
-    waits::{self, age, kind},
+    waits::{self, age, kind, listed_request},
 };
 
 #[derive(Debug, Subcommand)]
@@ -92,7 +92,7 @@ fn list(list: WaitList) -> String {
             wait.session_id.to_string(),
             age(&wait, now),
             kind(&wait.request).into(),
-            sessions::summarize_request(&wait.request),
+            listed_request(None, &wait),
             choices(&wait.request),
             time(wait.expires_at),
             default(wait.default_answer).into(),
@@ -119,7 +119,7 @@ pub(crate) fn choices(request: &WaitRequest) -> String {
 }
 
 /// The rules that answering `always` would add, if the agent names them.
-pub(crate) fn always(permission: &PermissionRequest) -> Option<String> {
+fn always(permission: &PermissionRequest) -> Option<String> {
     (!permission.always_allows.is_empty()).then(|| permission.always_allows.join("; "))
 }
 

@@ -13,10 +13,10 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     termios::{self, OptionalActions, Termios},
 };
-use rustyline::{Config, DefaultEditor, error::ReadlineError};
+use rustyline::{ColorMode, Config, Editor, error::ReadlineError, history::DefaultHistory};
 use tokio::sync::mpsc;
 
-use super::background_printer::BackgroundPrinter;
+use super::{background_printer::BackgroundPrinter, closable_prompt::ClosablePrompt};
 use crate::exit::{CommandError, local};
 
 /// How many typed lines, and mode changes, may wait.
@@ -27,6 +27,8 @@ const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// How many lines the arrow keys can recall.
 const HISTORY_MAX: usize = 500;
+
+type ChatEditor = Editor<ClosablePrompt, DefaultHistory>;
 
 /// Input from the user.
 #[derive(Debug)]
@@ -61,6 +63,7 @@ pub(super) struct ChatInput {
     wake: Option<OwnedFd>,
     /// The editor has been started and has not returned a line.
     editing: bool,
+    prompt: ClosablePrompt,
     /// The terminal settings at the start; `None` if standard input is not a terminal.
     saved_termios: Option<Termios>,
 }
@@ -84,23 +87,33 @@ impl ChatInput {
         let (sender, events) = mpsc::channel(LINES_MAX);
         let (modes, requested_modes) = std::sync::mpsc::sync_channel(LINES_MAX);
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let prompt = ClosablePrompt::default();
         if !is_terminal {
             thread::spawn(move || read_pipe(&sender));
-            return Ok((Self { events, modes, wake: None, editing: false, saved_termios: None }, None));
+            let input = Self { events, modes, wake: None, editing: false, prompt, saved_termios: None };
+            return Ok((input, None));
         }
         let failed = |error: ReadlineError| {
             CommandError::Local(anyhow::anyhow!("could not use the terminal: {error}"))
         };
         let config = Config::builder().auto_add_history(true).max_history_size(HISTORY_MAX);
-        let config = config.map_err(failed)?.bracketed_paste(true).build();
-        let mut editor = DefaultEditor::with_config(config).map_err(failed)?;
+        // Forced, because the editor would not ask the helper otherwise. The helper adds no colours.
+        let config = config.map_err(failed)?.bracketed_paste(true).color_mode(ColorMode::Forced).build();
+        let mut editor = ChatEditor::with_config(config).map_err(failed)?;
+        editor.set_helper(Some(prompt.clone()));
         let printer = editor.create_external_printer().map_err(failed)?;
         let (woken, wake) = rustix::pipe::pipe().map_err(|error| local("create a pipe", error.into()))?;
         let saved_termios = termios::tcgetattr(io::stdin())
             .map_err(|error| local("read the terminal settings", error.into()))?;
         thread::spawn(move || read_terminal(&mut editor, &requested_modes, &woken, &sender));
-        let input =
-            Self { events, modes, wake: Some(wake), editing: false, saved_termios: Some(saved_termios) };
+        let input = Self {
+            events,
+            modes,
+            wake: Some(wake),
+            editing: false,
+            prompt,
+            saved_termios: Some(saved_termios),
+        };
         Ok((input, Some(BackgroundPrinter::new(printer))))
     }
 
@@ -115,8 +128,14 @@ impl ChatInput {
     /// Starts the line editor with a prompt, unless it is already running.
     pub(super) fn edit(&mut self, prompt: &'static str) {
         if !self.editing {
+            self.prompt.reopen();
             self.editing = self.set_mode(InputMode::Edit(prompt));
         }
+    }
+
+    /// Replaces the prompt of the line editor, because its question is no longer open.
+    pub(super) fn close_prompt(&self) {
+        self.prompt.close();
     }
 
     /// Reads plain lines from now on, unless the line editor is running.
@@ -156,7 +175,7 @@ fn read_pipe(sender: &mpsc::Sender<InputEvent>) {
 }
 
 fn read_terminal(
-    editor: &mut DefaultEditor,
+    editor: &mut ChatEditor,
     requested_modes: &std::sync::mpsc::Receiver<InputMode>,
     woken: &OwnedFd,
     sender: &mpsc::Sender<InputEvent>,

@@ -30,6 +30,18 @@ pub(super) fn lines(permission: &PermissionRequest) -> Vec<StyledLine> {
     }
 }
 
+/// Whether a text in the input has more than one line.
+pub(super) fn has_line_breaks(input: &Value) -> bool {
+    match input {
+        Value::String(text) => text.contains('\n'),
+        Value::Array(items) => items.iter().any(has_line_breaks),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| name.contains('\n') || has_line_breaks(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 fn object_lines(input: &Map<String, Value>) -> Vec<StyledLine> {
     let mut rest = input.clone();
     let mut lines = Vec::new();

@@ -129,7 +129,7 @@ impl SessionView {
 
     /// Shows how a wait was answered, and by whom.
     fn show_answer(&mut self, answer: &str, author: Option<&protocol::Author>) -> CommandResult {
-        let by = author.map(|author| format!(" (by {author})")).unwrap_or_default();
+        let by = author.map(|author| format!(" by {author}")).unwrap_or_default();
         self.screen.line(TextStyle::Dim, &format!("  {answer}{by}"))
     }
 

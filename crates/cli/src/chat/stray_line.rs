@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use protocol::WaitId;
 
-/// How long a question must have been on the screen before a line counts as its answer. Text that was typed before is
-/// in the terminal's buffer and would otherwise answer a question that the user has not read.
-const ANSWER_DELAY: Duration = Duration::from_millis(700);
+use crate::reading_time::READING_TIME;
 
 /// Why a line from the terminal is neither an answer nor a message; `None` if it is one of them.
 ///
@@ -18,8 +16,8 @@ pub(super) fn stray_line_hint(
 ) -> Option<&'static str> {
     match (edited, open) {
         (None, None) => None,
-        (Some(edited), Some(open)) if edited == open && shown_for >= ANSWER_DELAY => None,
-        (Some(_), None) => Some("the question was answered elsewhere, so this was not sent"),
+        (Some(edited), Some(open)) if edited == open && shown_for >= READING_TIME => None,
+        (Some(_), None) => Some("the question is no longer open, so this was not sent"),
         (_, Some(_)) => {
             Some("that was typed before the question was on the screen: it is no answer, and was not sent")
         }
@@ -35,10 +33,10 @@ mod tests {
         let [one, other] = [WaitId::mint(), WaitId::mint()];
         let is_stray = |edited, open, shown_for| stray_line_hint(edited, open, shown_for).is_some();
         assert!(!is_stray(None, None, Duration::ZERO), "a message");
-        assert!(!is_stray(Some(one), Some(one), ANSWER_DELAY), "an answer");
-        assert!(is_stray(Some(one), Some(one), ANSWER_DELAY / 2), "typed before it could be read");
-        assert!(is_stray(None, Some(one), ANSWER_DELAY), "typed as a message");
-        assert!(is_stray(Some(one), Some(other), ANSWER_DELAY), "typed for another question");
-        assert!(is_stray(Some(one), None, ANSWER_DELAY), "the question is gone");
+        assert!(!is_stray(Some(one), Some(one), READING_TIME), "an answer");
+        assert!(is_stray(Some(one), Some(one), READING_TIME / 2), "typed before it could be read");
+        assert!(is_stray(None, Some(one), READING_TIME), "typed as a message");
+        assert!(is_stray(Some(one), Some(other), READING_TIME), "typed for another question");
+        assert!(is_stray(Some(one), None, READING_TIME), "the question is gone");
     }
 }

@@ -112,15 +112,10 @@ impl WaitPrompt {
         Ok(())
     }
 
-    /// All of a permission request as plain lines, which the caller shows.
-    pub(crate) fn full_text(&mut self) -> Vec<String> {
-        match &mut self.kind {
-            PromptKind::Permission { permission, is_shown_in_full } => {
-                *is_shown_in_full = true;
-                let lines = permission_view::lines(permission).into_iter().map(|(_, line)| line);
-                std::iter::once(permission_title(permission)).chain(lines).collect()
-            }
-            PromptKind::Question { .. } => Vec::new(),
+    /// Records that the caller has shown all of the request, or checks elsewhere that the user has read it.
+    pub(crate) fn mark_shown_in_full(&mut self) {
+        if let PromptKind::Permission { is_shown_in_full, .. } = &mut self.kind {
+            *is_shown_in_full = true;
         }
     }
 
@@ -185,11 +180,6 @@ fn first_lines(lines: &[StyledLine]) -> usize {
         *at < FIRST_LINES_MAX && chars <= FIRST_CHARS_MAX
     };
     lines.iter().enumerate().take_while(fits).count()
-}
-
-fn permission_title(permission: &PermissionRequest) -> String {
-    let PermissionRequest { tool, title, .. } = permission;
-    if title == tool { format!("use {tool}") } else { format!("use {tool}: {title}") }
 }
 
 /// Shows the first lines of a permission request, and how much more there is.

@@ -27,6 +27,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use self::{
+    approval_question::QuestionReply,
     line_reader::{LineReader, TypedLine},
     open_question::{OpenQuestion, QuestionEvent},
     status_screen::StatusScreen,
@@ -168,7 +169,7 @@ impl DeviceConsole {
 
     /// Shows a question. It can be answered only after it has been visible for a moment, see [`OpenQuestion`].
     fn on_question(&mut self, pending: PendingQuestion) {
-        for row in pending.question.rows(self.screen.columns()) {
+        for row in pending.question.first_rows(self.screen.columns()) {
             self.screen.line(&row);
         }
         self.typed_lines.discard_unfinished_line();
@@ -184,11 +185,20 @@ impl DeviceConsole {
         }
     }
 
-    fn on_answer(&mut self, open: OpenQuestion, line: &TypedLine) {
+    fn on_answer(&mut self, mut open: OpenQuestion, line: &TypedLine) {
         let problem = match open.pending.question.parse_answer(&line.text) {
             _ if !open.accepts(line) => "ignored: this was typed before the question could be read",
-            None => open.pending.question.hint(),
-            Some(answer) => {
+            QuestionReply::Invalid(hint) => hint,
+            QuestionReply::ShowAll => {
+                for row in open.pending.question.show_all(self.screen.columns()) {
+                    self.screen.line(&row);
+                }
+                self.typed_lines.discard_unfinished_line();
+                open.shown_again();
+                self.open_question = Some(open);
+                return;
+            }
+            QuestionReply::Answer(answer) => {
                 self.screen.line(match answer {
                     Answer::No => "denied",
                     Answer::Once => "allowed once",

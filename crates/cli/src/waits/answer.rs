@@ -3,14 +3,18 @@
 use clap::Args;
 use protocol::{
     Author, WaitId,
-    wait::{AnswerWaitRequest, WaitAnswer},
+    wait::{AnswerWaitRequest, PermissionAnswer, REJECT, WaitAnswer},
 };
 
-use super::source::{OpenWait, WaitSource};
+use super::{
+    confirmation,
+    source::{OpenWait, WaitSource},
+    wait_text::WaitText,
+};
 use crate::{
     chat::wait_prompt::{TypedAnswer, WaitPrompt},
     exit::{CommandError, CommandResult},
-    output::{CommandOutput, plain},
+    output::CommandOutput,
 };
 
 /// A wait, and the answer to it.
@@ -24,6 +28,9 @@ pub(super) struct AnswerArgs {
     /// Reject the permission, question or plan
     #[arg(long, conflicts_with = "answer")]
     reject: bool,
+    /// The fingerprint of the whole request, as `tombolo waits show` prints it
+    #[arg(long, value_name = "FINGERPRINT")]
+    seen: Option<String>,
     /// Record this name as the author of the answer; a hub uses the name of your account instead
     #[arg(long)]
     author: Option<Author>,
@@ -31,22 +38,56 @@ pub(super) struct AnswerArgs {
 
 impl AnswerArgs {
     pub(super) async fn send(self, source: &WaitSource<'_>, output: CommandOutput) -> CommandResult {
-        let Self { id, answer, reject, author } = self;
+        let Self { id, answer, reject, seen, author } = self;
         let open = find(source.fetch().await?, &id)?;
         let answer = if reject {
             WaitAnswer::Reject
         } else {
-            let mut prompt = WaitPrompt::new(&open.wait.request);
-            // The list shows the beginning of a long request only. The user reads all of it here.
-            prompt.full_text().iter().for_each(|line| output.print_note(&plain(line)));
-            parse_answer(prompt, &answer)?
+            parse_answer(WaitPrompt::new(&open.wait.request), &answer)?
         };
+        if !is_rejection(&answer) {
+            check_seen(&open, seen.as_deref(), output).await?;
+        }
         source.answer(&open, &AnswerWaitRequest { answer, author }, output).await
     }
 }
 
+/// Whether an answer allows nothing.
+fn is_rejection(answer: &WaitAnswer) -> bool {
+    match answer {
+        WaitAnswer::Permission(PermissionAnswer::Reject) | WaitAnswer::Reject => true,
+        WaitAnswer::Permission(PermissionAnswer::Once | PermissionAnswer::Always) => false,
+        WaitAnswer::Question(answers) => matches!(answers.as_slice(), [only] if only == &[REJECT]),
+    }
+}
+
+/// Makes sure that the user could read all of the request: the list showed it, or they pass the fingerprint of the whole
+/// text, or they confirm their answer below it.
+async fn check_seen(open: &OpenWait, seen: Option<&str>, output: CommandOutput) -> CommandResult {
+    let OpenWait { runtime, wait } = open;
+    let text = WaitText::new(runtime.as_ref(), wait);
+    let id = wait.id;
+    match seen {
+        Some(seen) if seen.eq_ignore_ascii_case(&text.fingerprint()) => Ok(()),
+        Some(seen) => Err(CommandError::Usage(format!(
+            "`{seen}` is not the fingerprint of this request: read it with `tombolo waits show {id}`, which prints the fingerprint"
+        ))),
+        None if !text.is_cut() => Ok(()),
+        None if confirmation::is_interactive() && !output.json => {
+            if confirmation::confirm(&text.full()).await? {
+                Ok(())
+            } else {
+                Err(CommandError::Usage("not sent: the request stays open".into()))
+            }
+        }
+        None => Err(CommandError::Usage(format!(
+            "the list shows only the beginning of this request: read all of it with `tombolo waits show {id}`, and pass the fingerprint that it prints with --seen"
+        ))),
+    }
+}
+
 /// The one open wait that `id` stands for.
-fn find(open: Vec<OpenWait>, id: &str) -> Result<OpenWait, CommandError> {
+pub(super) fn find(open: Vec<OpenWait>, id: &str) -> Result<OpenWait, CommandError> {
     let mut matching: Vec<OpenWait> = open.into_iter().filter(|open| matches_id(open.wait.id, id)).collect();
     match (matching.pop(), matching.len()) {
         (Some(open), 0) => Ok(open),
@@ -67,6 +108,8 @@ fn matches_id(wait: WaitId, id: &str) -> bool {
 
 /// Reads the words on the command line as the answer to a prompt.
 fn parse_answer(mut prompt: WaitPrompt, words: &[String]) -> Result<WaitAnswer, CommandError> {
+    // `check_seen` decides whether the user has read it.
+    prompt.mark_shown_in_full();
     let usage = |message: String| Err(CommandError::Usage(message));
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -151,9 +194,9 @@ mod tests {
             ("always", PermissionAnswer::Always),
             ("deny", PermissionAnswer::Reject),
         ] {
-            let mut prompt = WaitPrompt::new(&request);
-            assert_eq!(prompt.full_text(), ["use Bash: ls"]);
-            assert_eq!(parse_answer(prompt, &[word.into()]).unwrap(), WaitAnswer::Permission(answer));
+            let parsed = parse_answer(WaitPrompt::new(&request), &[word.into()]).unwrap();
+            assert_eq!(parsed, WaitAnswer::Permission(answer));
+            assert_eq!(is_rejection(&parsed), answer == PermissionAnswer::Reject);
         }
     }
 }

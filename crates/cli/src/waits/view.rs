@@ -10,9 +10,9 @@ use protocol::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::source::OpenWait;
+use super::{source::OpenWait, wait_text::WaitText};
 use crate::{
-    api::{always, choices, summarize_request},
+    api::choices,
     exit::CommandResult,
     output::{self, CommandOutput, or_dash, plain},
 };
@@ -21,13 +21,14 @@ use crate::{
 pub(super) fn table(open: impl Iterator<Item = OpenWait>) -> String {
     let now = Timestamp::now();
     let rows = open.map(|OpenWait { runtime, wait }| {
+        let question = listed_request(runtime.as_ref(), &wait);
         [
             wait.id.to_string(),
             or_dash(runtime),
             wait.session_id.to_string(),
             age(&wait, now),
             kind(&wait.request).into(),
-            summarize_request(&wait.request),
+            question,
             choices(&wait.request),
         ]
     });
@@ -40,6 +41,11 @@ pub(crate) fn age(wait: &Wait, now: Timestamp) -> String {
         .since(wait.opened_at)
         .and_then(|span| span.round(SpanRound::new().largest(Unit::Hour).smallest(Unit::Second)));
     span.map_or_else(|_| "-".into(), |span| format!("{span:#}"))
+}
+
+/// The request on one line: all of it if it is short, or else its beginning and how to read the rest.
+pub(crate) fn listed_request(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
+    WaitText::new(runtime, wait).listed(wait)
 }
 
 /// The kind of a wait, for the tables.
@@ -104,16 +110,11 @@ impl WaitStreamEvent for InboxEvent {
 }
 
 fn opened(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
-    let always = match &wait.request {
-        WaitRequest::Permission(permission) => always(permission).map(|it| format!("  (always: {it})")),
-        WaitRequest::Question(_) => None,
-    };
-    let always = always.unwrap_or_default();
     format!(
-        "open     {}  {}  {}{always}",
+        "open     {}  {}  {}",
         location(runtime, wait),
         kind(&wait.request),
-        summarize_request(&wait.request)
+        listed_request(runtime, wait)
     )
 }
 

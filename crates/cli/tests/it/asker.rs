@@ -1,13 +1,16 @@
 //! An agent that asks for many permissions at once.
 
+use serde_json::Value;
 use testkit::TestDaemonOptions;
 
-/// Asks for as many permissions as it is told to, one a millisecond or so, and waits for all answers.
+/// Asks for as many permissions as it is told to, one a millisecond or so, and waits for all answers. The tool's arguments
+/// are those that it is given, if any.
 const SCRIPT: &str = r#"
 import json, sys, time
 def say(message):
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 count, prompt, open_asks = int(sys.argv[1]), None, set()
+more = {"rawInput": json.loads(sys.argv[2])} if len(sys.argv) > 2 else {}
 for line in sys.stdin:
     heard = json.loads(line)
     method, id = heard.get("method"), heard.get("id")
@@ -19,7 +22,7 @@ for line in sys.stdin:
         prompt = id
         for number in range(count):
             open_asks.add(f"ask-{number}")
-            call = {"toolCallId": f"call-{number}", "title": f"Ask {number}", "kind": "delete", "status": "pending"}
+            call = {"toolCallId": f"call-{number}", "title": f"Ask {number}", "kind": "delete", "status": "pending", **more}
             options = [
                 {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
                 {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
@@ -40,4 +43,10 @@ for line in sys.stdin:
 /// A daemon whose agent `asker` asks so much.
 pub(crate) fn asker(count: usize) -> TestDaemonOptions {
     TestDaemonOptions::default().agent("asker", &["python3", "-uc", SCRIPT, &count.to_string()])
+}
+
+/// A daemon whose agent `asker` asks once, for a tool call with these arguments.
+pub(crate) fn asker_with_input(input: &Value) -> TestDaemonOptions {
+    let input = input.to_string();
+    TestDaemonOptions::default().agent("asker", &["python3", "-uc", SCRIPT, "1", &input])
 }

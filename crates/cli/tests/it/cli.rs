@@ -12,6 +12,7 @@ mod processes;
 mod sessions;
 mod stream;
 mod up;
+mod waits;
 
 use std::{
     io::Write,

@@ -19,7 +19,13 @@ pub(crate) struct TerminalProcess {
 impl TerminalProcess {
     /// Starts `tombolo` with these arguments. It finds the daemon as its endpoint in the environment.
     pub(crate) async fn start(daemon: TestDaemon, args: &[&str]) -> Self {
-        let env = json!({ "TOMBOLO_ENDPOINT": daemon.base(), "TERM": "xterm" });
+        let endpoint = daemon.base().to_owned();
+        Self::start_at(daemon, &endpoint, args).await
+    }
+
+    /// The same with another daemon as its endpoint, which may end before the program does.
+    pub(crate) async fn start_at(daemon: TestDaemon, endpoint: &str, args: &[&str]) -> Self {
+        let env = json!({ "TOMBOLO_ENDPOINT": endpoint, "TERM": "xterm" });
         let start = json!({ "command": TOMBOLO, "args": args, "env": env, "terminal": { "columns": 100, "rows": 40 } });
         let process: Value = daemon.post("/v1/processes", &start).await.json().await.unwrap();
         let process = process["id"].as_str().unwrap().to_owned();

@@ -4,11 +4,11 @@
 //! ends, the request has ended too, and the wait is told to be withdrawn when the hub is back. What would be done is kept only
 //! while it waits, for those who are asked.
 
+mod approval_input;
 mod patience;
 mod question;
 mod record;
 mod scope;
-mod shown;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -43,11 +43,18 @@ use crate::{inbox::Inbox, people::People};
 
 use patience::Patience;
 pub(crate) use question::Question;
+use question::cut;
 use record::Record;
 use scope::Scope;
 
 /// How many may be open at a time: people answer them.
 const OPEN_MAX: usize = 1000;
+
+/// The memory that the parameters and reasons of all open ones may take.
+const OPEN_BYTES_MAX: usize = 32 << 20;
+
+/// How much of the agent's reason is kept of those that were settled.
+const SETTLED_REASON_CHARS_MAX: usize = 1000;
 
 /// How many that were settled are remembered, for those who answer too late.
 const SETTLED_MAX: usize = 1000;
@@ -79,6 +86,8 @@ struct Now {
 struct Open {
     /// Without what would be done: the inbox has it while it is open, and nobody needs it afterwards.
     item: InboxWait,
+    /// The memory that the inbox needs for it.
+    bytes: usize,
     /// What an answer for more than once is remembered as.
     scope: Option<Scope>,
     told: oneshot::Sender<WaitSettlement>,
@@ -166,8 +175,9 @@ impl Approvals {
         if let Some(approved) = scope.as_ref().and_then(|scope| self.remembered(scope)) {
             return Ok(approved);
         }
-        let item = question.wait(input, patience.left());
-        let asked = self.put(&item, scope)?;
+        let bytes = input.bytes + question.reason.map_or(0, str::len);
+        let item = question.wait(input.value, patience.left());
+        let asked = self.put(&item, bytes, scope)?;
         patience.or(self.tell(&question.environment.workspace, item)).await??;
         self.answered(asked, &patience).await
     }
@@ -194,7 +204,7 @@ impl Approvals {
             return Err(unanswered);
         }
         let how = settled(outcome, Some(by));
-        let Some(Open { item, scope, told }) = self.take(id, &how) else {
+        let Some(Open { item, scope, told, .. }) = self.take(id, &how) else {
             return Err(self.unanswered(runtime, id).unwrap_or(Unanswered::NotOurs));
         };
         // Before whoever waits goes on: others wait for the same.
@@ -259,17 +269,18 @@ impl Approvals {
     }
 
     /// Somebody is about to be asked: whatever becomes of that is written down.
-    fn put(&self, item: &InboxWait, scope: Option<Scope>) -> Result<Asked, Refused> {
+    fn put(&self, item: &InboxWait, bytes: usize, scope: Option<Scope>) -> Result<Asked, Refused> {
         let (id, (told, answer)) = (item.wait.id, oneshot::channel());
         let mut now = self.0.now.lock();
-        if now.open.len() >= OPEN_MAX {
+        let open_bytes: usize = now.open.values().map(|open| open.bytes).sum();
+        if now.open.len() >= OPEN_MAX || open_bytes + bytes > OPEN_BYTES_MAX {
             return Err(refused(
                 RelayErrorCode::ProviderError,
                 "too many approvals are open; answer some first",
                 "busy",
             ));
         }
-        now.open.insert(id, Open { item: without_input(item), scope, told });
+        now.open.insert(id, Open { item: without_input(item), bytes, scope, told });
         drop(now);
         Ok(Asked { approvals: self.clone(), id, answer })
     }
@@ -386,6 +397,7 @@ fn without_input(item: &InboxWait) -> InboxWait {
     let mut item = item.clone();
     if let WaitRequest::Permission(permission) = &mut item.wait.request {
         permission.input = Value::Null;
+        permission.reason = permission.reason.take().map(|reason| cut(&reason, SETTLED_REASON_CHARS_MAX));
     }
     item
 }

@@ -72,7 +72,7 @@ impl Relay {
             Err(error) => return Err(self.refuse(&environment, (&method, context.as_ref()), error).await),
         };
         let connection = self.connections.get(&environment.entry.client_id);
-        let session = environment.session(context.as_ref());
+        let session = environment.session();
         let mut pending = Pending::new(&self, (&environment, connection.clone()), row, context.as_ref());
         let inquiry = Inquiry {
             relay: &self,

@@ -144,15 +144,15 @@ impl Environment {
         }
     }
 
-    /// The session that a request is made for. A runtime speaks for the one that the environment is for, and for no other.
-    pub(crate) fn session(&self, said: Option<&RelayContext>) -> Option<String> {
-        let bound = self.entry.session_id.as_ref().map(ToString::to_string);
-        bound.or_else(|| said?.session_id.clone())
+    /// The session that its requests are made for, if it was made for one. A client cannot name another in the context of a
+    /// request: the hub could not tell whether that is true, and both records would state it.
+    pub(crate) fn session(&self) -> Option<String> {
+        self.entry.session_id.as_ref().map(ToString::to_string)
     }
 
     /// What a request is made for: what whoever asked said, bound to what this environment is for.
     pub(crate) fn context(&self, said: Option<RelayContext>, terms: RequestLimits) -> RelayContext {
-        let session_id = self.session(said.as_ref());
+        let session_id = self.session();
         let mut context = RelayContext { session_id, ..said.unwrap_or_default() };
         let entry = &self.entry;
         context.run_id = entry.run_id.clone().or(context.run_id);

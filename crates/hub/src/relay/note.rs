@@ -34,7 +34,7 @@ impl Relay {
         let said = |of: fn(&RelayContext) -> &Option<String>| {
             context.and_then(|context| of(context).clone()).filter(|name| is_name(name))
         };
-        entry.session_id = environment.session(context).filter(|name| is_name(name));
+        entry.session_id = environment.session();
         entry.run_id = bound.run_id.clone().or_else(|| said(|context| &context.run_id));
         entry.tool_call_id = said(|context| &context.tool_call_id);
         entry.summary.insert("environment_id".into(), bound.id.to_string().into());

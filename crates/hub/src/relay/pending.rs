@@ -42,13 +42,12 @@ impl Pending {
     ) -> Self {
         let bound = &environment.entry;
         let said = |of: fn(&RelayContext) -> &Option<String>| context.and_then(|context| of(context).clone());
-        let session = bound.session_id.as_ref().map(ToString::to_string);
         let mut entry = RelayAuditEntry {
             id: AuditId::mint().to_string(),
             connection_id: connection.as_ref().map(|it| it.id.clone()).unwrap_or_default(),
             client_id: bound.client_id.clone(),
             method: row.name.to_owned(),
-            session_id: session.or_else(|| said(|context| &context.session_id)),
+            session_id: environment.session(),
             run_id: bound.run_id.clone().or_else(|| said(|context| &context.run_id)),
             tool_call_id: said(|context| &context.tool_call_id),
             capability: Some(row.family),

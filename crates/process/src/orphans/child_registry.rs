@@ -14,6 +14,7 @@ use crate::{
     child_mark::ChildMark,
     group_leader,
     procfs::{self, ProcessStat},
+    survivor_record::note_change,
 };
 
 /// The minimum pause between two scans for dead orphans, however many die: a scan reads all of `/proc`.
@@ -76,6 +77,8 @@ pub(crate) fn spawn_registered(
     let mut registry = REGISTRY.lock();
     let child = spawn()?;
     registry.children.push(ChildEntry::new(Pid::from_child(&child), Some(mark.clone())));
+    drop(registry);
+    note_change();
     Ok((child, ChildRegistration(mark.clone())))
 }
 
@@ -86,6 +89,13 @@ pub(crate) fn reap(id: Pid) {
     if let Some(entry) = registry.children.iter_mut().find(|entry| entry.has_id(id)) {
         entry.reaped = true;
     }
+    drop(registry);
+    note_change();
+}
+
+/// Whether there are children that may have descendants.
+pub(crate) fn has_children() -> bool {
+    !REGISTRY.lock().children.is_empty()
 }
 
 /// Whether this process adopts orphans.

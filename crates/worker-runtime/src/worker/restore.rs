@@ -23,6 +23,9 @@ use crate::{
     waits::Waits,
 };
 
+/// Why a turn was interrupted and its waits were withdrawn, for users.
+const RESTARTED: &str = "the daemon restarted";
+
 /// What is kept of a new session.
 pub(crate) fn first(create: CreateSessionRequest, has_secrets: bool, directory: PathBuf) -> Kept {
     let now = Timestamp::now();
@@ -93,7 +96,7 @@ impl Worker {
     pub(super) fn recover(&mut self) {
         if self.turn.is_some() || self.waits.unsettled().next().is_some() {
             self.end_turn(TurnEndReason::Interrupted, None, true);
-            self.emit_status(None);
+            self.emit_status(Some(RESTARTED.into()));
         }
     }
 }

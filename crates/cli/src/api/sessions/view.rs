@@ -152,7 +152,7 @@ fn content(content: &PartContent) -> String {
 }
 
 /// The question or permission request on one line.
-pub(crate) fn summarize_request(request: &WaitRequest) -> String {
+fn summarize_request(request: &WaitRequest) -> String {
     match request {
         WaitRequest::Permission(permission) => format!("{}: {}", permission.tool, permission.title),
         WaitRequest::Question(request) => question(request),

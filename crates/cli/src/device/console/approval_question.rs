@@ -8,10 +8,17 @@ use protocol::relay::method::{FileDelete, FileMkdir, FileWrite, RelayMethod};
 
 use self::{question_field::QuestionField, request_description::RequestDescription};
 
-/// The largest question, about one screen. Larger requests are rejected without asking, because the owner would not read all
-/// of what they approve.
+/// How much of a question is shown at first, about one screen. More would scroll its beginning away.
 const SHOWN_CHARS_MAX: usize = 4000;
 const SHOWN_LINES_MAX: usize = 100;
+
+/// How much of one field is shown at first, so that a long one leaves room for the others.
+const FIELD_CHARS_MAX: usize = 2000;
+const FIELD_LINES_MAX: usize = 40;
+
+/// The largest question. A larger request is rejected without asking: no owner reads it on a terminal, and a terminal does not
+/// keep it.
+const ALL_CHARS_MAX: usize = 1 << 20;
 
 /// A question that asks the owner to approve a request.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,55 +26,96 @@ pub(super) struct ApprovalQuestion {
     fields: Vec<QuestionField>,
     /// Whether `always` is a possible answer.
     can_remember: bool,
+    /// The owner could read all of it. Until then it cannot be allowed.
+    is_shown_in_full: bool,
+}
+
+/// The meaning of a line that was typed as an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum QuestionReply {
+    Answer(Answer),
+    /// The owner wants to read all of the request.
+    ShowAll,
+    /// The line is not an answer, or not one yet. Contains a hint for the owner.
+    Invalid(&'static str),
 }
 
 impl ApprovalQuestion {
     /// # Errors
-    /// If the request is too long to be shown completely.
+    /// If the request is too long to be shown on a terminal.
     pub(super) fn new(question: device::Question<'_>) -> Result<Self, Unanswered> {
-        let RequestDescription { action, fields, content } = RequestDescription::new(question);
+        let RequestDescription { action, fields } = RequestDescription::new(question);
         let session = question.request.context.as_ref().and_then(|context| context.session_id.as_deref());
         let session = session.map_or("a session without an id".into(), |id| format!("session {id}"));
-        let mut shown = vec![QuestionField::heading(&format!("{session} wants to {action}"))];
-        shown.extend(fields);
-        shown.extend(question.agreement.map(|agreement| QuestionField::line("always", &scope_of(agreement))));
-        let lines: usize = shown.iter().map(QuestionField::line_count).sum();
-        let chars: usize = shown.iter().map(QuestionField::char_count).sum();
-        if lines > SHOWN_LINES_MAX || chars > SHOWN_CHARS_MAX {
+        let mut all = vec![QuestionField::heading(&format!("{session} wants to {action}"))];
+        all.extend(fields);
+        all.extend(question.agreement.map(|agreement| QuestionField::line("always", &scope_of(agreement))));
+        let chars: usize = all.iter().map(|field| field.char_count() + field.line_count()).sum();
+        if chars > ALL_CHARS_MAX {
             return Err(Unanswered::TooLong);
         }
-        // The content goes right below the heading. It is not counted above: it is shortened on its own, and says so.
-        shown.splice(1..1, content);
-        Ok(Self { fields: shown, can_remember: question.agreement.is_some() })
+        let is_shown_in_full = first_fields(&all).iter().all(|field| field.hidden_chars() == 0);
+        Ok(Self { fields: all, can_remember: question.agreement.is_some(), is_shown_in_full })
     }
 
-    /// The question as rows for a terminal of this width.
-    pub(super) fn rows(&self, columns: usize) -> Vec<String> {
+    /// The part that the owner sees first, as rows for a terminal of this width.
+    pub(super) fn first_rows(&self, columns: usize) -> Vec<String> {
+        first_fields(&self.fields).iter().flat_map(|field| field.rows(columns)).collect()
+    }
+
+    /// All of the question, as rows for a terminal of this width. The caller shows them.
+    pub(super) fn show_all(&mut self, columns: usize) -> Vec<String> {
+        self.is_shown_in_full = true;
         self.fields.iter().flat_map(|field| field.rows(columns)).collect()
     }
 
     pub(super) fn prompt(&self) -> &'static str {
-        if self.can_remember { "[y]es [a]lways [n]o > " } else { "[y]es [n]o > " }
+        match (self.is_shown_in_full, self.can_remember) {
+            (false, _) => "[s]how all [n]o > ",
+            (true, true) => "[y]es [a]lways [n]o > ",
+            (true, false) => "[y]es [n]o > ",
+        }
     }
 
     /// Explains the possible answers after a line that is none of them.
-    pub(super) fn hint(&self) -> &'static str {
-        if self.can_remember {
-            "type y to allow once, a to allow always, or n to deny"
-        } else {
-            "type y to allow once, or n to deny"
+    fn hint(&self) -> &'static str {
+        match (self.is_shown_in_full, self.can_remember) {
+            (false, _) => "part of the request is not shown yet: type s to show all of it, or n to deny",
+            (true, true) => "type y to allow once, a to allow always, or n to deny",
+            (true, false) => "type y to allow once, or n to deny",
         }
     }
 
-    /// The answer that a line means; `None` if it is not one.
-    pub(super) fn parse_answer(&self, line: &str) -> Option<Answer> {
+    pub(super) fn parse_answer(&self, line: &str) -> QuestionReply {
         match line.trim().to_ascii_lowercase().as_str() {
-            "y" | "yes" => Some(Answer::Once),
-            "a" | "always" if self.can_remember => Some(Answer::Remember),
-            "n" | "no" => Some(Answer::No),
-            _ => None,
+            "y" | "yes" if self.is_shown_in_full => QuestionReply::Answer(Answer::Once),
+            "a" | "always" if self.is_shown_in_full && self.can_remember => {
+                QuestionReply::Answer(Answer::Remember)
+            }
+            "n" | "no" => QuestionReply::Answer(Answer::No),
+            "s" | "show" => QuestionReply::ShowAll,
+            _ => QuestionReply::Invalid(self.hint()),
         }
     }
+}
+
+/// The part of each field that is shown at first.
+fn first_fields(all: &[QuestionField]) -> Vec<QuestionField> {
+    let (mut lines_left, mut chars_left) = (SHOWN_LINES_MAX, SHOWN_CHARS_MAX);
+    let mut hidden = 0;
+    let mut first = Vec::new();
+    for field in all {
+        if lines_left == 0 || chars_left == 0 {
+            hidden += field.char_count() + field.line_count();
+            continue;
+        }
+        let shown = field.beginning(FIELD_LINES_MAX.min(lines_left), FIELD_CHARS_MAX.min(chars_left));
+        lines_left -= shown.line_count();
+        chars_left -= shown.char_count();
+        first.push(shown);
+    }
+    first.extend((hidden > 0).then(|| QuestionField::hidden(hidden)));
+    first
 }
 
 /// Describes which future requests `always` would allow.

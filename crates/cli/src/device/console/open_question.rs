@@ -5,19 +5,17 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::{line_reader::TypedLine, terminal_prompt::PendingQuestion};
+use crate::reading_time::READING_TIME;
 
 /// How long the owner may take to answer. Most callers give up earlier.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long a question is shown before it can be answered. Reading a question and typing an answer takes longer, so a
-/// line entered earlier was meant for something else, such as the previous question. Without this delay, a `y` for that one
-/// could approve this one.
-const READING_TIME: Duration = Duration::from_millis(700);
-
 /// The question that is currently shown on the terminal.
 pub(super) struct OpenQuestion {
     pub(super) pending: PendingQuestion,
+    /// When the last part of it was shown.
     shown_at: Instant,
+    times_out_at: Instant,
     /// Lines entered from this moment on are answers.
     answerable_since: Option<Instant>,
 }
@@ -35,7 +33,14 @@ pub(super) enum QuestionEvent {
 impl OpenQuestion {
     /// Records that the question is shown now.
     pub(super) fn new(pending: PendingQuestion) -> Self {
-        Self { pending, shown_at: Instant::now(), answerable_since: None }
+        let shown_at = Instant::now();
+        Self { pending, shown_at, times_out_at: shown_at + ANSWER_TIMEOUT, answerable_since: None }
+    }
+
+    /// Records that all of it is shown now. It has to be readable for a moment before it can be answered.
+    pub(super) fn shown_again(&mut self) {
+        self.shown_at = Instant::now();
+        self.answerable_since = None;
     }
 
     /// Accepts answers from now on.
@@ -55,11 +60,10 @@ impl OpenQuestion {
     /// The next event. Cancel safe.
     pub(super) async fn next_event(&mut self) -> QuestionEvent {
         let readable_at = self.shown_at + READING_TIME;
-        let times_out_at = self.shown_at + ANSWER_TIMEOUT;
         tokio::select! {
             () = self.pending.withdrawn() => QuestionEvent::Withdrawn,
             () = sleep_until(readable_at), if self.answerable_since.is_none() => QuestionEvent::Readable,
-            () = sleep_until(times_out_at) => QuestionEvent::TimedOut,
+            () = sleep_until(self.times_out_at) => QuestionEvent::TimedOut,
         }
     }
 }

@@ -90,13 +90,40 @@ async fn a_command_is_shown_as_it_is_run() {
     let (ended, ()) = tokio::join!(connected.ask("shell.start", start(command)), asked);
     assert_eq!(ended.unwrap()["exit_code"], 0);
     assert!(terminal.written("one.txt") && terminal.written("two.txt"));
-    let long = format!("true {}\ntouch three.txt", "x".repeat(5000));
-    let refused = connected.ask("shell.start", start(&long)).await.unwrap_err();
+    // Spelled out, each of these characters is eight.
+    let endless = format!("touch four.txt {}", "\u{200b}".repeat(150_000));
+    let refused = connected.ask("shell.start", start(&endless)).await.unwrap_err();
     assert_eq!(
         (refused.code.as_str(), &refused.details["reason"]),
         ("approval_required", &json!("too_long_to_show"))
     );
-    assert!(!terminal.written("three.txt"));
+    assert!(!terminal.written("four.txt"));
+}
+
+/// relay-143: a request that does not fit the screen is cut, says by how much, and is allowed only after all of it was shown.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_command_is_allowed_only_after_all_of_it_was_shown() {
+    let mut hub = StandIn::start().await;
+    let more = ["--shell", "--ask", "commands=always_ask"];
+    let (mut terminal, connected) = Terminal::open(&mut hub, &more).await;
+    let command = format!("true {}\ntouch HIDDEN-PART", "x".repeat(5000));
+    let asked = async {
+        terminal.screen.sees("more characters").await;
+        terminal.answers("[s]how all [n]o > ", "y").await;
+        terminal.screen.sees("part of the request is not shown yet").await;
+        terminal.screen.sees("[s]how all [n]o > ").await;
+        terminal.screen.type_line("s").await;
+        // Typed ahead of the part that appears now.
+        terminal.screen.type_line("y").await;
+        terminal.screen.sees("        | touch HIDDEN-PART\r\n").await;
+        terminal.screen.sees(ONCE).await;
+        assert!(!terminal.written("HIDDEN-PART"));
+        terminal.screen.type_line("y").await;
+        terminal.screen.sees("allowed once").await;
+    };
+    let (ended, ()) = tokio::join!(connected.ask("shell.start", json!({ "command": command })), asked);
+    assert_eq!(ended.unwrap()["exit_code"], 0);
+    assert!(terminal.written("HIDDEN-PART"));
 }
 
 /// The owner speaks to the device where it runs, and sees who uses it.

@@ -139,3 +139,25 @@ async fn the_next_start_ends_what_a_killed_daemon_left_behind() {
     daemon.kill_and_restart();
     within_blocking(secs(5), || !lives(grandchild));
 }
+
+/// Daemonised processes with an empty environment, which nothing but their id and start time connects with the daemon: one
+/// that is still below its parent and one that has lost it, each with a child of its own.
+#[tokio::test]
+async fn the_next_start_ends_processes_that_cleared_their_environment() {
+    let mut daemon = TestDaemon::start(TOMBOLO);
+    let hidden = "setsid env -i sh -c 'sleep 600 & echo $!; echo $$; exec sleep 600' 2>&1";
+    let script = format!("{hidden} & ({hidden} &); exec sleep 600");
+    let id = sh(&daemon, &script).await;
+    let (mut events, mut told) = (follow(&daemon, &id).await, String::new());
+    while told.lines().count() < 4 || !told.ends_with('\n') {
+        told += &within(secs(20), text(&mut events)).await;
+    }
+    let pids: Vec<u64> = told.lines().map(|pid| pid.trim().parse().unwrap()).collect();
+    let record = daemon.home().join(".local/share/tombolo/children.lock");
+    within_blocking(secs(20), || {
+        let record = std::fs::read_to_string(&record).unwrap();
+        pids.iter().all(|pid| record.contains(&format!("\n{pid} ")))
+    });
+    daemon.kill_and_restart();
+    within_blocking(secs(5), || !pids.iter().any(|pid| lives(*pid)));
+}

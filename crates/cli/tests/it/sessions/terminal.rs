@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use testkit::TestDaemonOptions;
+
 use super::*;
 use crate::terminal_process::TerminalProcess;
 
@@ -100,6 +102,64 @@ async fn two_interrupts_leave_and_the_session_stays() {
     screen.sees("tombolo chat --session s").await;
     assert_eq!(screen.exit_code().await, 0);
     assert_eq!(get(&screen.daemon, &path("s", "")).await["id"], "s");
+}
+
+/// The texts that users sent to the session.
+async fn sent(daemon: &TestDaemon) -> Vec<Value> {
+    let messages = get(daemon, &path("s", "/messages")).await;
+    let items = messages["items"].as_array().unwrap().iter().filter(|message| message["role"] == "user");
+    items.map(|message| message["parts"][0]["text"].clone()).collect()
+}
+
+/// A question that another client has answered is no longer asked, and what was typed for it is no message.
+#[tokio::test]
+async fn a_key_for_a_question_that_another_client_answered_is_no_message() {
+    let mut screen = start_chat().await;
+    screen.sees("> ").await;
+    screen.type_text("/permission\r").await;
+    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    tokio::time::sleep(READING_TIME).await;
+    screen.type_text("y").await;
+    screen.sees("y").await;
+    let wait = get(&screen.daemon, "/v1/waits").await["items"][0]["id"].as_str().unwrap().to_owned();
+    let body = json!({ "answer": { "permission": "reject" }, "author": "carl" });
+    assert_eq!(screen.daemon.post(&format!("/v1/waits/{wait}"), &body).await.status(), 200);
+    screen.sees("rejected by carl").await;
+    screen.sees("no longer asked: press Enter").await;
+    screen.type_text("\r").await;
+    screen.sees("no longer open, so this was not sent").await;
+    screen.sees("> ").await;
+    screen.type_text("hello there\r").await;
+    // The answer, above the next prompt.
+    screen.sees("Khello there\r\n> ").await;
+    assert_eq!(sent(&screen.daemon).await, ["/permission", "hello there"]);
+}
+
+/// A question that ended because the daemon was killed is no longer asked, and the user is told why.
+#[tokio::test]
+async fn a_question_that_a_restart_withdrew_is_no_longer_asked() {
+    // The same port after the restart, so that the chat finds the daemon again.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut daemon = TestDaemonOptions::default().port(port).start(TOMBOLO);
+    let arguments = ["chat", "--agent", "mock", "--session", "s"];
+    let mut screen = TerminalProcess::start_at(TestDaemon::start(TOMBOLO), daemon.base(), &arguments).await;
+    screen.sees("> ").await;
+    screen.type_text("/permission\r").await;
+    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    tokio::time::sleep(READING_TIME).await;
+    screen.type_text("y").await;
+    screen.sees("y").await;
+    daemon.kill_and_restart();
+    screen.sees("withdrawn").await;
+    screen.sees("no longer asked: press Enter").await;
+    screen.sees("the daemon restarted").await;
+    screen.type_text("\r").await;
+    screen.sees("was not sent").await;
+    screen.sees("> ").await;
+    screen.type_text("hello there\r").await;
+    // The answer, above the next prompt.
+    screen.sees("Khello there\r\n> ").await;
+    assert_eq!(sent(&daemon).await, ["/permission", "hello there"]);
 }
 
 /// What others say in the session is shown above the line that is being typed.

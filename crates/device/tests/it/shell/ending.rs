@@ -178,6 +178,37 @@ async fn the_next_start_ends_what_a_killed_device_left_behind() {
     nobody_runs(&number).await;
 }
 
+/// relay-157: the same holds for processes that cleared their environment, left their group and lost their parent.
+#[tokio::test]
+async fn the_next_start_ends_processes_that_cleared_their_environment() {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let number = unique();
+    let hidden = format!("setsid env -i sleep {number} >/dev/null 2>&1 &");
+    fs::write(home.path().join("line"), format!("{hidden} ({hidden}) ; wait")).unwrap();
+    let mut lender = claiming(&home, ". ./line").await;
+    within(SOON, async {
+        while processes(&number).len() < 2 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    })
+    .await;
+    let hidden = processes(&number);
+    within(SOON, async {
+        let is_recorded = || {
+            let record = fs::read_to_string(home.path().join("device/lender/lock")).unwrap();
+            hidden.iter().all(|pid| record.contains(&format!("\n{pid} ")))
+        };
+        while !is_recorded() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    lender.kill().await.unwrap();
+    assert_eq!(processes(&number).len(), 2, "control: both outlive the device");
+    let _next = claiming(&home, "true").await;
+    nobody_runs(&number).await;
+}
+
 /// relay-81: what takes too long is ended, and nobody is left.
 #[tokio::test]
 async fn what_takes_too_long_is_ended() {

@@ -17,16 +17,13 @@ use serde_json::Value;
 use sha2::Digest;
 
 use super::{
+    approval_input::ApprovalInput,
     scope::{Run, Scope},
-    shown::shown,
 };
 use crate::relay::store::EnvironmentEntry;
 
 /// How much of a command a title has.
 const COMMAND_CHARS_MAX: usize = 120;
-
-/// How much is shown of why it is asked.
-const REASON_CHARS_MAX: usize = 1000;
 
 /// What somebody is asked.
 pub(crate) struct Question<'a> {
@@ -64,12 +61,12 @@ impl Question<'_> {
         })
     }
 
-    /// What would be done, as it is shown.
+    /// All that would be done.
     ///
     /// # Errors
-    /// `invalid_request` if it cannot be shown.
-    pub(super) fn input(&self) -> Result<Value, RelayError> {
-        shown(self.row, self.params)
+    /// `invalid_request` if it cannot be shown in full.
+    pub(super) fn input(&self) -> Result<ApprovalInput, RelayError> {
+        ApprovalInput::new(self.row, self.params)
     }
 
     /// The question as it is in the inbox, for so long.
@@ -84,7 +81,7 @@ impl Question<'_> {
             tool: self.what(),
             kind: kind(self.row),
             title: self.title(),
-            reason: self.reason.map(|reason| cut(reason, REASON_CHARS_MAX)),
+            reason: self.reason.map(str::to_owned),
             input,
             always_allows: vec![self.always()],
         };
@@ -177,8 +174,11 @@ fn kind(row: &MethodInfo) -> ToolKind {
     }
 }
 
-/// A text on a line, as much of it as is shown.
-fn cut(text: &str, most: usize) -> String {
-    let short: String = text.chars().filter(|char| !char.is_control()).take(most).collect();
-    if short.len() < text.len() { short + "…" } else { short }
+/// The beginning of a text, on one line, and how much more there is.
+pub(super) fn cut(text: &str, chars_max: usize) -> String {
+    let short: String = text.chars().filter(|char| !char.is_control()).take(chars_max).collect();
+    match text.chars().count() - short.chars().count() {
+        0 => short,
+        more => format!("{short}… {more} more characters"),
+    }
 }

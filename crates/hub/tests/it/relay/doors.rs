@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     device::Offering,
     raw::{CONNECT, Raw, door, hello, request},
-    world::{World, files, readme, shell, soon, until},
+    world::{Environment, World, files, readme, shell, soon, until},
 };
 
 fn hang() -> Value {
@@ -62,6 +62,62 @@ async fn the_context_is_passed_on_and_terms_are_the_hubs() {
     until(|| async { !world.audit().await.is_empty() }).await;
     let entry = &world.audit().await[0];
     assert_eq!((entry.session_id.as_deref(), entry.tool_call_id.as_deref()), (Some("s1"), Some("c1")));
+}
+
+/// Calls a tool of the environment's MCP server.
+async fn call_tool(world: &World, environment: &Environment, params: Value) -> String {
+    let path = door(environment).replace("/connect", "/mcp");
+    let request = |session: &str, message: Value| {
+        let request = world.request_as(&environment.secret, Method::POST, &path).json(&message);
+        let request = request.header("accept", "application/json, text/event-stream");
+        if session.is_empty() { request } else { request.header("mcp-session-id", session) }
+    };
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
+    } });
+    let initialized = request("", initialize).send().await.unwrap();
+    let session = initialized.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
+    let session = session.unwrap_or_default();
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert!(request(&session, ready).send().await.unwrap().status().is_success());
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
+    request(&session, call).send().await.unwrap().text().await.unwrap()
+}
+
+/// relay-38, relay-151: an environment that is for no session cannot name one: neither the hub's record nor the device is told
+/// a session that the hub does not know to be true. With a session it is that one, whatever the client says.
+#[tokio::test]
+async fn an_environment_cannot_claim_the_session_of_another() {
+    let claimed = json!({ "session_id": "victim", "run_id": "r1", "tool_call_id": "c1" });
+    for (bound, expected) in [(json!({}), None), (json!({ "sessionId": "mine" }), Some("mine"))] {
+        let world = World::new().await;
+        let device = world.lend(Offering::all(), json!([files("ro")])).await;
+        let environment = world.environment(bound).await;
+        for method in ["file.read", "no.such_method"] {
+            let body = json!({ "method": method, "params": readme(), "context": claimed });
+            world.post(&environment, body.to_string()).await;
+        }
+        let runtime = world.runtime(&environment).await;
+        let context: RelayContext = serde_json::from_value(claimed.clone()).unwrap();
+        runtime.ask_for("file.read", readme(), context).await.unwrap();
+        let by_others = device.asked().len();
+        let params = json!({
+            "name": "file_info", "arguments": { "path": "/workspace/main/README.md" },
+            "_meta": { "session_id": "victim", "sessionId": "victim", "context": claimed },
+        });
+        call_tool(&world, &environment, params).await;
+        let asked = device.asked();
+        assert!(by_others == 2 && asked.len() > by_others, "{asked:?}");
+        for request in &asked {
+            assert_eq!(request.context.as_ref().unwrap().session_id.as_deref(), expected);
+        }
+        // One was refused before it came to the device.
+        until(|| async { world.audit().await.len() > asked.len() }).await;
+        for entry in &world.audit().await {
+            assert_eq!(entry.session_id.as_deref(), expected, "{entry:?}");
+            assert!(!json!(entry).to_string().contains("victim"), "{entry:?}");
+        }
+    }
 }
 
 /// relay-45, relay-46, relay-76, relay-118: the same over a WebSocket with the same frames, with its stream in order.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     device::{Device, Offering},
-    world::{World, files, readme, soon},
+    world::{World, files, readme, soon, until},
 };
 
 async fn begin(world: &World) -> (String, String) {
@@ -63,4 +63,51 @@ async fn a_device_that_is_refused_is_told_so() {
     assert_eq!(world.ok(Method::GET, "/api/devices", None).await["items"], json!([]));
     let unknown = world.answer(world.request(Method::GET, "/api/devices/pairings/AAAA-AAAA")).await;
     assert_eq!(unknown.0, 404);
+}
+
+/// A device that is paired under the name of another has only what is granted with its code: not the grants, the environments
+/// or the remembered approvals of the earlier one.
+#[tokio::test]
+async fn a_device_that_is_paired_again_inherits_nothing() {
+    let world = World::new().await;
+    let old = world.lend(Offering::all(), json!([files("ro")])).await;
+    let environment = world.environment(json!({})).await;
+    assert_eq!(world.ask(&environment, "file.read", readme()).await.0, 200);
+    drop(old);
+    let (code, secret) = begin(&world).await;
+    let confirm = json!({ "runtimes": [], "capabilities": [] });
+    world.ok(Method::POST, &format!("/api/devices/pairings/{code}/confirm"), Some(confirm)).await;
+    let (_, claimed) = claim(&world, &secret).await;
+    let client = world.client(claimed["token"].as_str().unwrap());
+    let device = Device::connect(&client, "laptop", Offering::all()).await.unwrap();
+    until(|| async { !world.connection("laptop").await.is_null() }).await;
+    assert_eq!(world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
+    assert_eq!(world.ask(&environment, "file.read", readme()).await.0, 401, "the environment is gone");
+    assert!(device.asked().is_empty());
+}
+
+/// A user who could not confirm a device can neither look at its code nor refuse it.
+#[tokio::test]
+async fn a_code_is_for_those_who_may_confirm_it() {
+    let world = World::new().await;
+    let (code, secret) = begin(&world).await;
+    let look = format!("/api/devices/pairings/{code}");
+    let refuse = format!("{look}/refuse");
+    for (user, role, expected) in [
+        ("norah", None, 403),
+        ("vera", Some("viewer"), 403),
+        ("carl", Some("controller"), 403),
+        ("olga", Some("owner"), 204),
+    ] {
+        let roles = role.map_or(json!({}), |role| json!({ "default": role }));
+        world.ok(Method::POST, "/api/users", Some(json!({ "name": user, "roles": roles }))).await;
+        let token = json!({ "name": user, "user": user });
+        let token =
+            world.ok(Method::POST, "/api/tokens", Some(token)).await["secret"].as_str().unwrap().to_owned();
+        let looked = world.answer(world.request_as(&token, Method::GET, &look)).await;
+        assert_eq!(looked.0, if expected == 403 { 403 } else { 200 }, "{user}: {looked:?}");
+        assert_eq!(world.answer(world.request_as(&token, Method::POST, &refuse)).await.0, expected, "{user}");
+        let still = claim(&world, &secret).await.0;
+        assert_eq!(still, if expected == 403 { 202 } else { 403 }, "{user}");
+    }
 }

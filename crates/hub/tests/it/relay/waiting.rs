@@ -127,26 +127,43 @@ async fn what_cannot_be_shown_is_refused() {
     assert!(open(&world).await.is_empty() && device.asked().is_empty());
 }
 
-/// relay-34, relay-143: whoever is asked sees the small things whole, and of the large ones the beginning, the size and the hash.
+/// relay-143: a person who approves a large request can read all of it, also its end.
 #[tokio::test]
-async fn what_is_too_large_is_shown_in_part() {
+async fn a_large_request_is_shown_in_full() {
     let world = World::new().await;
     let _device = world.lend(Offering::all(), json!([files("rw")])).await;
     let environment = world.environment(json!({ "approvals": { "file.write": "always_ask" } })).await;
-    let body = json!({ "method": "file.write", "params": {
-        "a": vec![json!({ "": 0 }); 100_000], "content": "x".repeat(100_000), "path": "some/file", "root_id": "main",
-    } });
+    let params = json!({
+        "a": vec![json!({ "": 0 }); 10_000], "content": format!("{}HIDDEN-PART", "x".repeat(500_000)),
+        "path": "some/file", "root_id": "main",
+    });
+    let reason = format!("{}HIDDEN-REASON", "y".repeat(2000));
+    let body = json!({
+        "method": "file.write", "params": params, "context": { "user_visible_reason": reason },
+    });
     let seen = async {
         let wait = wait(&world).await;
-        let input = &wait["request"]["permission"]["input"];
-        assert!(input.to_string().len() < 32 << 10, "{}", input.to_string().len());
-        assert_eq!((&input["path"], &input["root_id"]), (&json!("some/file"), &json!("main")));
-        let content = input["content"].as_str().unwrap();
-        assert!(content.starts_with("xxxx") && content.contains("100000 bytes, sha256"), "{content}");
+        assert!(wait["request"]["permission"]["input"] == params, "not all of it is shown");
+        assert_eq!(wait["request"]["permission"]["reason"], json!(reason));
         answer(&world, &world.token, &wait, json!({ "permission": "once" })).await
     };
     let ((status, body), _) = tokio::join!(world.post(&environment, body.to_string()), seen);
     assert_eq!(status, 200, "{body}");
+}
+
+/// relay-34, relay-143: a request that takes too much memory to be shown is refused, and nobody is asked.
+#[tokio::test]
+async fn what_is_too_large_to_be_shown_is_refused() {
+    let world = World::new().await;
+    let device = world.lend(Offering::all(), json!([files("rw")])).await;
+    let environment = world.environment(json!({ "approvals": { "file.write": "always_ask" } })).await;
+    let params =
+        json!({ "a": vec![0; 300_000], "content": "", "path": "a", "root_id": "main", "encoding": "utf-8" });
+    let body = json!({ "method": "file.write", "params": params });
+    let (status, problem) = world.post(&environment, body.to_string()).await;
+    assert_eq!((status, &problem["relay"]["code"]), (400, &json!("invalid_request")), "{problem}");
+    assert!(problem["relay"]["details"]["limit"].is_u64(), "{problem}");
+    assert!(open(&world).await.is_empty() && device.asked().is_empty());
 }
 
 /// relay-154: what a request is said to be for is short.

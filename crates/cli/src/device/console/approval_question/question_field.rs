@@ -12,28 +12,62 @@ const TEXT_COLUMNS_MIN: usize = 20;
 const NEXT_LINE: &str = "        | ";
 const WRAPPED: &str = "        : ";
 
+/// The start of the row that states how much is not shown.
+const HIDDEN: &str = "        … ";
+
 /// One named field of an approval question.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct QuestionField {
     prefix: String,
     /// Without control characters: they are spelled out, see [`plain`].
     lines: Vec<String>,
+    /// How many characters behind `lines` are not shown.
+    hidden_chars: usize,
 }
 
 impl QuestionField {
     /// The first line of a question.
     pub(super) fn heading(text: &str) -> Self {
-        Self { prefix: "? ".into(), lines: vec![plain(text)] }
+        Self { prefix: "? ".into(), lines: vec![plain(text)], hidden_chars: 0 }
     }
 
     /// A field of one line. Line breaks in the text are spelled out.
     pub(super) fn line(name: &str, text: &str) -> Self {
-        Self { prefix: format!("  {name:<6}| "), lines: vec![plain(text)] }
+        Self { prefix: format!("  {name:<6}| "), lines: vec![plain(text)], hidden_chars: 0 }
     }
 
     /// A field that shows a text with its line breaks.
     pub(super) fn text(name: &str, text: &str) -> Self {
         Self { lines: text.split('\n').map(plain).collect(), ..Self::line(name, "") }
+    }
+
+    /// Stands for fields that are not shown.
+    pub(super) fn hidden(hidden_chars: usize) -> Self {
+        Self { prefix: String::new(), lines: Vec::new(), hidden_chars }
+    }
+
+    /// The first lines and characters of the field. It states how much more there is.
+    pub(super) fn beginning(&self, lines_max: usize, chars_max: usize) -> Self {
+        let mut left = chars_max;
+        let mut lines = Vec::new();
+        for line in self.lines.iter().take(lines_max) {
+            let shown: String = line.chars().take(left).collect();
+            let is_whole = shown.len() == line.len();
+            left -= shown.chars().count();
+            lines.push(shown);
+            if !is_whole {
+                break;
+            }
+        }
+        let shown: usize = lines.iter().map(|line| line.chars().count()).sum();
+        // A line break that is not shown counts as a character, so that lines without any text are not forgotten.
+        let hidden_breaks = self.lines.len() - lines.len();
+        let hidden_chars = self.char_count() - shown + hidden_breaks;
+        Self { prefix: self.prefix.clone(), lines, hidden_chars }
+    }
+
+    pub(super) fn hidden_chars(&self) -> usize {
+        self.hidden_chars
     }
 
     pub(super) fn line_count(&self) -> usize {
@@ -57,6 +91,10 @@ impl QuestionField {
                 }
             }
             rows.push(row);
+        }
+        // Without a bar, so that text from an agent cannot imitate it.
+        if self.hidden_chars > 0 {
+            rows.push(format!("{HIDDEN}{} more characters", self.hidden_chars));
         }
         rows
     }

@@ -13,18 +13,12 @@ use serde_json::{Value, json};
 
 use super::QuestionField;
 
-/// How much of a file's new content is shown: enough to recognise it. The question states the whole size besides.
-const CONTENT_CHARS_MAX: usize = 2000;
-const CONTENT_LINES_MAX: usize = 40;
-
 /// A request in the words of the owner.
 pub(super) struct RequestDescription {
     /// The action in a few words, such as `run a command`.
     pub(super) action: String,
-    /// The details that the owner must see completely.
+    /// All details. The owner must have been able to read them before they can allow the request.
     pub(super) fields: Vec<QuestionField>,
-    /// The beginning of the content that would be written to a file.
-    pub(super) content: Option<QuestionField>,
 }
 
 impl RequestDescription {
@@ -49,7 +43,7 @@ impl RequestDescription {
     }
 
     fn from_fields(action: impl Into<String>, fields: Vec<QuestionField>) -> Self {
-        Self { action: action.into(), fields, content: None }
+        Self { action: action.into(), fields }
     }
 }
 
@@ -100,18 +94,15 @@ fn describe_write(file: &WriteFile) -> RequestDescription {
     };
     let size = bytes.len();
     let (content, note) = match String::from_utf8(bytes) {
-        Ok(text) => {
-            let beginning = beginning(&text);
-            let is_whole = beginning.len() == text.len();
-            (Some(QuestionField::text("what", &beginning)), if is_whole { "" } else { ", shown in part" })
-        }
-        Err(_) => (None, ", not shown because it is not text"),
+        Ok(text) => (QuestionField::text("what", &text), ""),
+        Err(_) => (QuestionField::text("what", &file.content), ", shown so because it is not text"),
     };
     let fields = vec![
+        content,
         location(&file.root_id, file.path.as_str()),
         QuestionField::line("size", &format!("{size} bytes, sent as {encoding}{note}")),
     ];
-    RequestDescription { content, ..RequestDescription::from_fields(format!("{how}{condition}"), fields) }
+    RequestDescription::from_fields(format!("{how}{condition}"), fields)
 }
 
 fn describe_mkdir(dir: &MakeDirectory) -> RequestDescription {
@@ -140,10 +131,4 @@ fn describe_unknown(request: &Request) -> RequestDescription {
 
 fn location(root: &RootId, path: &str) -> QuestionField {
     QuestionField::line("where", &format!("{root}:{path}"))
-}
-
-/// The part of a text that is shown.
-fn beginning(text: &str) -> String {
-    let mut lines = text.split_inclusive('\n').take(CONTENT_LINES_MAX).flat_map(str::chars);
-    lines.by_ref().take(CONTENT_CHARS_MAX).collect()
 }

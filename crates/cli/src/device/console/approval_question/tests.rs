@@ -20,8 +20,8 @@ fn ask(method: &str, params: &Value) -> Result<Vec<String>, Unanswered> {
     let request = request(method, params);
     let question =
         ApprovalQuestion::new(device::Question { request: &request, subject: None, agreement: None })?;
-    assert_eq!((question.parse_answer("a"), question.prompt()), (None, "[y]es [n]o > "));
-    Ok(question.rows(COLUMNS))
+    assert!(matches!(question.parse_answer("a"), QuestionReply::Invalid(_)));
+    Ok(question.first_rows(COLUMNS))
 }
 
 #[track_caller]
@@ -96,16 +96,10 @@ fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
         );
     }
     let rows = ask("file.write", &write(json!({ "content": "AP+A", "encoding": "base64" }))).unwrap();
-    let size = "  size  | 3 bytes, sent as base64, not shown because it is not text";
-    assert_eq!(rows[1..], ["  where | main:a.txt", size]);
+    let size = "  size  | 3 bytes, sent as base64, shown so because it is not text";
+    assert_eq!(rows[1..], ["  what  | AP+A", "  where | main:a.txt", size]);
     let rows = ask("file.write", &write(json!({ "content": "aGk=", "encoding": "base64" }))).unwrap();
     assert_eq!(rows[1..], ["  what  | hi", "  where | main:a.txt", "  size  | 2 bytes, sent as base64"]);
-    // Long content is shown in part, and the question states that.
-    for content in ["x".repeat(3000), "x\n".repeat(50)] {
-        let rows = ask("file.write", &write(json!({ "content": content }))).unwrap();
-        let size = format!("  size  | {} bytes, sent as utf-8, shown in part", content.len());
-        assert_eq!(rows.last(), Some(&size));
-    }
     for (method, more, expected) in [
         ("file.delete", json!({}), "delete a file or an empty directory"),
         ("file.delete", json!({ "recursive": true }), "delete a file, or a directory with all its contents"),
@@ -117,22 +111,53 @@ fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
     }
 }
 
-/// relay-143: "an approval applies to the exact arguments shown": what cannot be shown whole cannot be approved.
+/// relay-143: "an approval applies to the exact arguments shown": what is cut cannot be allowed before all of it was shown.
+#[test]
+fn a_long_request_is_allowed_only_after_all_of_it_was_shown() {
+    let tail = "; touch HIDDEN-PART";
+    let (long, high) = (format!("{}{tail}", "x".repeat(3000)), format!("{}{tail}", "x\n".repeat(90)));
+    let write = |content: &str, encoding: &str| json!({ "root_id": "main", "path": "a", "content": content, "encoding": encoding });
+    for (method, params, hidden) in [
+        ("shell.start", json!({ "command": long }), Some("        … 1019 more characters")),
+        ("shell.start", json!({ "command": high }), Some("        … 120 more characters")),
+        ("shell.start", json!({ "command": "\n".repeat(100) + tail }), None),
+        ("shell.start", json!({ "argv": ["echo", long] }), None),
+        ("shell.start", json!({ "command": "true", "env": { "KEY": long } }), None),
+        ("tool.call", json!({ "name": "open", "arguments": { "line": long } }), None),
+        ("file.write", write(&long, "utf-8"), None),
+        ("file.write", write(&high, "utf-8"), None),
+        ("file.write", json!({ "what": long }), None),
+        // Many fields that are short themselves.
+        (
+            "shell.start",
+            json!({ "command": "true", "env": (0..200).map(|at| (format!("K{at:03}"), if at == 199 { tail } else { "" })).collect::<std::collections::BTreeMap<_, _>>() }),
+            None,
+        ),
+    ] {
+        let request = request(method, &params);
+        let asked = device::Question { request: &request, subject: None, agreement: None };
+        let mut question = ApprovalQuestion::new(asked).unwrap();
+        let first = question.first_rows(COLUMNS).join("\n");
+        assert!(first.contains(" more characters") && !first.contains("HIDDEN-PART"), "{first}");
+        assert!(hidden.is_none_or(|hidden| first.contains(hidden)), "{first}");
+        assert_eq!(question.prompt(), "[s]how all [n]o > ");
+        for allowed in ["y", "yes", "a"] {
+            assert!(matches!(question.parse_answer(allowed), QuestionReply::Invalid(_)), "{allowed}");
+        }
+        assert_eq!(question.parse_answer("n"), QuestionReply::Answer(Answer::No));
+        assert_eq!(question.parse_answer("s"), QuestionReply::ShowAll);
+        let all = question.show_all(usize::MAX).join("\n");
+        assert!(all.contains("HIDDEN-PART") && !all.contains(" more characters"), "{all}");
+        assert_eq!(question.parse_answer("y"), QuestionReply::Answer(Answer::Once));
+    }
+}
+
+/// relay-143: nobody reads a request of a megabyte on a terminal.
 #[test]
 fn what_is_too_long_is_not_asked() {
-    let (long, high) = ("x".repeat(SHOWN_CHARS_MAX), "\n".repeat(SHOWN_LINES_MAX));
-    for (method, params) in [
-        ("shell.start", json!({ "command": long })),
-        ("shell.start", json!({ "command": high })),
-        ("shell.start", json!({ "argv": ["echo", long] })),
-        ("shell.start", json!({ "command": "true", "env": { "KEY": long } })),
-        // Its name is longer than it is.
-        ("shell.start", json!({ "command": "\u{200b}".repeat(SHOWN_CHARS_MAX / 4) })),
-        ("tool.call", json!({ "name": "open", "arguments": { "line": long } })),
-        ("file.write", json!({ "root_id": "main", "path": long, "content": "", "encoding": "utf-8" })),
-        ("file.write", json!({ "what": long })),
-    ] {
-        assert_eq!(ask(method, &params), Err(Unanswered::TooLong), "{method}");
+    for text in ["x".repeat(ALL_CHARS_MAX), "\n".repeat(ALL_CHARS_MAX), "\u{200b}".repeat(ALL_CHARS_MAX / 4)]
+    {
+        assert_eq!(ask("shell.start", &json!({ "command": text })), Err(Unanswered::TooLong));
     }
     check(
         "tool.call",
@@ -188,13 +213,17 @@ fn a_question_says_what_is_remembered() {
             device::Question { request: &request, subject: Some(subject), agreement: Some(&agreement) };
         let question = ApprovalQuestion::new(question).unwrap();
         let expected = format!("  always| {expected}, until you type `forget` or the device stops");
-        assert_eq!(question.rows(COLUMNS).last(), Some(&expected));
+        assert_eq!(question.first_rows(COLUMNS).last(), Some(&expected));
         assert_eq!(question.prompt(), "[y]es [a]lways [n]o > ");
-        let answers = ["y", " Always ", "NO", "", "yy"].map(|line| question.parse_answer(line));
-        assert_eq!(answers, [Some(Answer::Once), Some(Answer::Remember), Some(Answer::No), None, None]);
+        for (line, answer) in [("y", Answer::Once), (" Always ", Answer::Remember), ("NO", Answer::No)] {
+            assert_eq!(question.parse_answer(line), QuestionReply::Answer(answer));
+        }
+        for line in ["", "yy"] {
+            assert!(matches!(question.parse_answer(line), QuestionReply::Invalid(_)), "{line}");
+        }
     }
     // Without `cwd` the directory comes from the policy's subject.
     let request = request("shell.start", &json!({ "command": "true" }));
     let question = device::Question { request: &request, subject: Some(&command), agreement: None };
-    assert_eq!(ApprovalQuestion::new(question).unwrap().rows(COLUMNS)[2], "  where | /workspace/main");
+    assert_eq!(ApprovalQuestion::new(question).unwrap().first_rows(COLUMNS)[2], "  where | /workspace/main");
 }

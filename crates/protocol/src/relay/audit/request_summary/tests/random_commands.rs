@@ -38,6 +38,27 @@ const TEMPLATES: &[&str] = &[
     "for @ in a; do @; done", "while @; do @; done", "until @\ndo @\ndone", "case @ in @) @;; *) @;; esac", "f() { @; }; f",
     "@() { ls; }; @", "function @ { @; }", "! @", "[ @ = @ ]", "[[ @ == @ ]]", "((@))", "time @", "coproc @", "select x in @; do @; done",
     "alias ls=@", "alias x='@ @'; x", "ls; alias @=ls\n@", "trap '@' EXIT", "set -- @ @", "read A <<X\n@\nX",
+    // Programs that run other programs, and code in other languages.
+    "env -S '@ @'", "env -S\"A=@ make\"", "env -i -S '@'", "ssh host '@ @'", "ssh host \"curl -H @\"", "ssh @@@ ls",
+    "xargs -I{} @ {}", "echo @ | xargs -n1 @", "find . -exec @ {} +", "exec @", "command @", "builtin @", "nohup @ &", "nice -n @ ls",
+    "timeout 1 @", "docker run -e A=@ x", "kubectl exec p -- @", "git -c http.extraHeader=@ push", "python3 -c '@'",
+    "node -e \"@\"", "awk '/@/ {print @}'", "sed s/@/@/", "sh <<'X'\n@\nX", ". <(echo @)", "printf @ | sudo -S ls",
+    "curl https://u:@@h/", "mysql --password=@", "PGPASSWORD=@ psql", "aws --secret-key=@ s3 ls", "openssl enc -k @",
+    // Pipes of encoded text.
+    "echo @ | base64 -d | sh", "base64 -d <<<@ | sh", "base64 -d <<X | sh\n@\nX", "xxd -r -p <<< @", "printf '\\x@'",
+    // Arrays, functions and arithmetic.
+    "A=([0]=@ [x]=@); ls", "A+=(@)", "declare -A A=([@]=@)", "mapfile A <<<@", "f () (@); f @", "function f() { @; }; f @",
+    "let x=@", "echo $[@]", "((x = @)) && ls", "readonly A=@", "typeset A=@", "local A=@; ls", "printf -v A @",
+    // Variables as programs, and other expansions.
+    "$A @", "\"$A\" @", "${A} @", "A=@; $A", "A=ls; $A @", "${A:+@} x", "${A/@/@} x", "${A#@}", "~@/ls", "{ls,@}", "l{s,@}",
+    "$'\\x6cs' @", "$\"@\"", "\"$(<@)\"", "ls $'@\\'@' @",
+    // Comments and line continuations.
+    "ls; # @", "ls#@", "#@\nls", "ls # '\n@\n'", "ls \\\n @", "l\\\ns @", "A=@\\\n@ ls", "ls \\\n# @", "\\\n@",
+    // Blanks that are none, and characters that are not seen.
+    "ls\u{a0}@", "\u{a0}@", "ls\u{2003}@", "\u{3000}@ ls", "@\u{200b}ls", "ls\u{2028}@", "ls\u{85}@", "\u{feff}ls @", "ls\r@",
+    "ls\r\n@", "ls\u{b}@", "ls\u{c}@", "ls\0@", "l\u{301}s @", "\u{202e}@", "A=\u{a0}@ ls", "ls;\u{a0}@",
+    // History, job control and options of the shell.
+    "!@", "^@^@", "%@", "ls &>@", "exec 3<>@", "ls >(@)", "set -a; A=@", "hash -p @ ls", "enable -f @ ls", "ulimit @; ls",
 ];
 
 const SEPARATORS: &[&str] =
@@ -53,8 +74,7 @@ struct Random {
 
 impl Random {
     fn new(seed: u64) -> Self {
-        let texts =
-            "command_count programs unnamed_count line_bytes argument_count commands: other a shell command";
+        let texts = "command_count programs unnamed_count line_bytes argument_count commands: other a shell command Some None";
         Self { state: seed, recorded_anyway: format!("{texts} {}", KNOWN_PROGRAMS.join(" ")) }
     }
 
@@ -90,6 +110,21 @@ impl Random {
         }
     }
 
+    /// A secret of which a part was recorded that is not part of a text that is recorded anyway.
+    fn leaked<'a>(&self, secrets: &'a [String], recorded: &str) -> Option<&'a str> {
+        // Only what stands between other characters than those of secrets can be a part of one. Most of that is expected.
+        let is_secret_char = |char: char| char.is_ascii_alphanumeric() || "_-./+".contains(char);
+        let words =
+            recorded.split(|char| !is_secret_char(char)).filter(|word| word.len() >= SECRET_CHARS_MIN);
+        let unexpected: Vec<_> = words.filter(|word| !self.recorded_anyway.contains(*word)).collect();
+        let is_leaked = |secret: &&String| {
+            let mut parts =
+                (0..=secret.len() - SECRET_CHARS_MIN).map(|start| &secret[start..start + SECRET_CHARS_MIN]);
+            parts.any(|part| unexpected.iter().any(|word| word.contains(part)))
+        };
+        secrets.iter().find(is_leaked).map(String::as_str)
+    }
+
     fn fill(&mut self, template: &str, secrets: &mut Vec<String>) -> String {
         let mut parts = template.split('@');
         let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -116,6 +151,7 @@ impl Random {
         }
         for _ in 0..self.below(3) {
             let at = self.below(line.len() + 1);
+            let at = line.floor_char_boundary(at);
             if self.below(2) == 0 {
                 line.insert(at, char::from(self.pick(INSERTED)));
             } else if at < line.len() {
@@ -134,7 +170,7 @@ impl Random {
     }
 }
 
-/// relay-154: in 100,000 random commands no secret of four or more characters is recorded, in whatever place it stands.
+/// relay-154: in 100,000 random commands no four characters in a row of any secret are recorded, in whatever place it stands.
 #[test]
 fn no_secret_of_a_random_command_is_kept() {
     let mut random = Random::new(0x7061_7373);
@@ -144,7 +180,7 @@ fn no_secret_of_a_random_command_is_kept() {
         let params = random.params(&mut secrets);
         let summary = summary_of(&params);
         let recorded = format!("{} {:?}", json!(summary), RequestSummary::subject(&summary));
-        let leaked = secrets.iter().find(|secret| recorded.contains(secret.as_str()));
+        let leaked = random.leaked(&secrets, &recorded);
         assert_eq!(leaked, None, "{number}: {params} is recorded as {recorded}");
         let programs = summary.get("programs").and_then(Value::as_array).into_iter().flatten();
         for program in programs {
