@@ -4,6 +4,7 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use rusqlite::ErrorCode;
 
+use super::disk_reserve;
 use crate::Seq;
 
 /// An error of a journal store or one of its journals.
@@ -96,7 +97,7 @@ impl Error {
             Error::Prepare { source, .. } if source.kind() == io::ErrorKind::StorageFull => ErrorCause::Full,
             Error::Open { source, .. } | Error::Write(source) | Error::Read(source) => {
                 match source.sqlite_error_code() {
-                    Some(ErrorCode::DiskFull) => ErrorCause::Full,
+                    _ if disk_reserve::is_full(source) => ErrorCause::Full,
                     Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorCause::Locked,
                     Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorCause::Corrupt,
                     _ => ErrorCause::Other,
@@ -130,6 +131,7 @@ mod tests {
     #[test]
     fn an_error_reports_the_cause_that_an_operator_can_remove() {
         check(ffi::SQLITE_FULL, ErrorCause::Full);
+        check(ffi::SQLITE_IOERR_SHMSIZE, ErrorCause::Full);
         check(ffi::SQLITE_BUSY, ErrorCause::Locked);
         check(ffi::SQLITE_CORRUPT, ErrorCause::Corrupt);
         check(ffi::SQLITE_NOTADB, ErrorCause::Corrupt);
