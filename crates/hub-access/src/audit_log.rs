@@ -1,6 +1,14 @@
 //! The audit log: which user did what through the hub. It is a journal on disk.
 
-use std::{num::NonZeroU64, path::Path, sync::Arc, time::Instant};
+use std::{
+    num::NonZeroU64,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
 
 use axum::extract::Request;
 use files::private_file;
@@ -8,12 +16,12 @@ use http::StatusCode;
 use jiff::Timestamp;
 use journal::{
     FrameBuffer, JournalItem, Retention, Seq, StartPosition,
-    durable::{DurableJournal, Error, JournalStore},
+    durable::{DurableJournal, Error, ErrorCause, JournalStore},
 };
 use protocol::audit::{AuditEntry, AuditPage, AuditRecord};
 use server::{ErrorChain, PeerAddress};
 use tokio::{runtime::Handle, task::JoinHandle};
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
 use crate::{access_request::AccessRequest, principal::Principal};
@@ -31,6 +39,16 @@ const VIOLATION: &str = "relay.violation";
 /// The name of the journal in its file.
 const JOURNAL: &str = "audit";
 
+/// How many refusals are recorded while the disk is full. Anyone can cause refusals, and the reserve of the log is for what is
+/// done.
+const REFUSALS_WHILE_LOW_MAX: u32 = 256;
+
+/// How long a caller waits for an entry that cannot be written at once. The entry is kept after that.
+const WRITE_WAIT_MAX: Duration = Duration::from_millis(500);
+
+/// The time between two attempts to write an entry that is kept.
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
+
 /// The log. Clones share it.
 #[derive(Clone)]
 pub struct AuditLog {
@@ -40,7 +58,18 @@ pub struct AuditLog {
     /// Runs these tasks. A request can be dropped on a thread that has no runtime.
     runtime: Handle,
     /// Keeps the journal's file open.
-    _store: Arc<JournalStore>,
+    store: Arc<JournalStore>,
+    shared: Arc<SharedCounts>,
+    /// Ends the attempts to write entries that are kept.
+    closing: CancellationToken,
+}
+
+#[derive(Default)]
+struct SharedCounts {
+    /// The entries that could not be written yet.
+    kept: AtomicU32,
+    /// The refusals that were recorded since the disk is full.
+    refusals: AtomicU32,
 }
 
 impl AuditLog {
@@ -54,7 +83,28 @@ impl AuditLog {
         });
         let store = opened.await.map_err(|_| Error::Died)??;
         let journal = store.journal(JOURNAL, RETENTION).await?;
-        Ok(Self { journal, tasks: TaskTracker::new(), runtime: Handle::current(), _store: Arc::new(store) })
+        Ok(Self {
+            journal,
+            tasks: TaskTracker::new(),
+            runtime: Handle::current(),
+            store: Arc::new(store),
+            shared: Arc::default(),
+            closing: CancellationToken::new(),
+        })
+    }
+
+    /// Whether the disk is full: the log has room for what ends something, and for nothing else.
+    pub fn is_low(&self) -> bool {
+        self.store.is_low() || self.shared.kept.load(Relaxed) > 0
+    }
+
+    /// Whether one more refusal may be recorded.
+    pub(crate) fn admits_refusal(&self) -> bool {
+        if !self.is_low() {
+            self.shared.refusals.store(0, Relaxed);
+            return true;
+        }
+        self.shared.refusals.fetch_add(1, Relaxed) < REFUSALS_WHILE_LOW_MAX
     }
 
     /// Starts an entry about a request.
@@ -95,7 +145,9 @@ impl AuditLog {
             status: Some(code),
             duration_ms: 0,
         };
-        self.spawn(entry);
+        if self.admits_refusal() {
+            self.spawn(entry);
+        }
     }
 
     /// The entries after `offset`, the oldest first.
@@ -126,9 +178,10 @@ impl AuditLog {
         Ok(AuditPage { items, next_cursor })
     }
 
-    /// Waits until every entry is written.
+    /// Waits until every entry is written, or cannot be.
     pub async fn close(&self) {
         self.tasks.close();
+        self.closing.cancel();
         self.tasks.wait().await;
     }
 
@@ -137,15 +190,40 @@ impl AuditLog {
         self.tasks.spawn_on(self.clone().append(entry), &self.runtime)
     }
 
+    /// Appends the entry. While the disk is full it is kept and appended again; that keeps the log [low](Self::is_low), so
+    /// there are no more such entries than requests were running.
     async fn append(self, entry: AuditEntry) -> Result<(), Error> {
         // A wire type can always be serialised.
         let frame = serde_json::to_vec(&entry).unwrap_or_default();
-        let appended = self.journal.append(FrameBuffer::one(frame)).await;
+        let mut appended = self.journal.append(FrameBuffer::one(frame.clone())).await;
+        if is_full(&appended) {
+            self.shared.kept.fetch_add(1, Relaxed);
+            while is_full(&appended) && !self.closing.is_cancelled() {
+                let _ = tokio::time::timeout(RETRY_INTERVAL, self.closing.cancelled()).await;
+                appended = self.journal.append(FrameBuffer::one(frame.clone())).await;
+            }
+            self.shared.kept.fetch_sub(1, Relaxed);
+        }
         if let Err(error) = &appended {
             error!(error = %ErrorChain(error), action = entry.action, "could not write an audit entry");
         }
         appended.map(drop)
     }
+}
+
+fn is_full<T>(appended: &Result<T, Error>) -> bool {
+    appended.as_ref().is_err_and(|error| error.cause() == ErrorCause::Full)
+}
+
+/// What became of an entry.
+#[derive(Debug)]
+pub enum AuditOutcome {
+    /// It is on disk.
+    Written,
+    /// The disk is full, and the entry is kept in memory until it can be written.
+    Kept,
+    /// It is lost.
+    Failed(Error),
 }
 
 /// The entry of a request that is not answered yet.
@@ -174,10 +252,15 @@ impl PendingAuditEntry {
         self.entry = None;
     }
 
-    /// Writes the entry with the status of the response, and returns once it is on disk.
-    pub async fn write(mut self, status: StatusCode) -> Result<(), Error> {
-        let Some(entry) = self.take(Some(status)) else { return Ok(()) };
-        self.audit.spawn(entry).await.map_err(|_| Error::Died)?
+    /// Writes the entry with the status of the response, and returns once it is on disk or cannot be written soon.
+    pub async fn write(mut self, status: StatusCode) -> AuditOutcome {
+        let Some(entry) = self.take(Some(status)) else { return AuditOutcome::Written };
+        match tokio::time::timeout(WRITE_WAIT_MAX, self.audit.spawn(entry)).await {
+            Ok(Ok(Ok(()))) => AuditOutcome::Written,
+            Ok(Ok(Err(error))) => AuditOutcome::Failed(error),
+            Ok(Err(_)) => AuditOutcome::Failed(Error::Died),
+            Err(_) => AuditOutcome::Kept,
+        }
     }
 
     fn take(&mut self, status: Option<StatusCode>) -> Option<AuditEntry> {

@@ -14,8 +14,9 @@ use server::{HostPolicy, PeerAddress, ProblemResponse, Result, bearer_token};
 use crate::{
     AccessLimits, AccessRequest, AccessWatch, AuditLog, Permit, Principal, RightsWatch, SessionCookie,
     SigningKey, UserStore, WorkspaceLookup,
+    audit_log::AuditOutcome,
     policy::CurrentPolicy,
-    route_table::{AuditRule, Requirement},
+    route_table::{AuditRule, Requirement, RouteAction},
 };
 
 /// Everything that the guard decides with.
@@ -49,9 +50,14 @@ pub async fn guard(State(access): State<Arc<AccessGuard>>, mut request: Request,
     let mut pending = access.audit.begin(&request, &asked);
     let admission =
         names.and_then(|()| access.admit(&request, &asked, &mut |caller| pending.set_caller(caller)));
+    let admission = admission.and_then(|admission| {
+        access.check_space(request.method(), asked.action)?;
+        Ok(admission)
+    });
+    let action = asked.action;
+    let works_when_low = action.works_on_full_disk(request.method());
     let response = match admission {
         Ok(admission) => {
-            let action = asked.action;
             request.extensions_mut().insert(asked);
             admission.caller.map(|caller| request.extensions_mut().insert(caller));
             admission.permit.map(|permit| request.extensions_mut().insert(permit));
@@ -72,12 +78,27 @@ pub async fn guard(State(access): State<Arc<AccessGuard>>, mut request: Request,
         Err(refusal) if refusal.problem().kind == ProblemKind::TooManyRequests => {
             return refusal.into_response();
         }
+        Err(refusal) if !access.audit.admits_refusal() => {
+            pending.discard();
+            return refusal.into_response();
+        }
         Err(refusal) => refusal.into_response(),
     };
     match pending.write(response.status()).await {
-        Ok(()) => response,
-        Err(error) => ProblemResponse::internal(&error).into_response(),
+        AuditOutcome::Written => response,
+        // What ends access is never held back for its entry, which is written as soon as there is space.
+        AuditOutcome::Kept if works_when_low => response,
+        AuditOutcome::Kept => no_space().into_response(),
+        AuditOutcome::Failed(error) => ProblemResponse::internal(&error).into_response(),
     }
+}
+
+fn no_space() -> ProblemResponse {
+    ProblemResponse::new(
+        ProblemKind::NoSpace,
+        "the hub's disk is full and its audit log cannot be written, so nothing can be changed except to end or revoke \
+         something; free disk space and try again",
+    )
 }
 
 /// What an admitted request carries to its handler.
@@ -92,6 +113,14 @@ impl AccessGuard {
     fn check_names(&self, request: &Request) -> Result<()> {
         let checked = self.hosts.check(request.headers());
         checked.map_err(|refusal| self.limits.refuse(peer(request), refusal))
+    }
+
+    /// Refuses what the audit log may have no room for, before anything is done.
+    fn check_space(&self, method: &Method, action: &RouteAction) -> Result<()> {
+        if action.audit == AuditRule::Always && !action.works_on_full_disk(method) && self.audit.is_low() {
+            return Err(no_space());
+        }
+        Ok(())
     }
 
     fn admit(

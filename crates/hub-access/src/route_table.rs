@@ -64,6 +64,29 @@ impl RouteAction {
         [WHOAMI, LOGOUT].contains(&self)
     }
 
+    /// Whether it is done on a full disk too: it ends something or takes access away. Its audit entry uses the reserve.
+    pub fn works_on_full_disk(&self, method: &Method) -> bool {
+        let ends = [
+            LOGIN,
+            LOGOUT,
+            USERS_SET,
+            USERS_REMOVE,
+            TOKENS_REVOKE,
+            RUNTIMES_REMOVE,
+            DEVICES_REMOVE,
+            DEVICES_STOP,
+            PAIRINGS_REFUSE,
+            GRANTS_REMOVE,
+            ENVIRONMENTS_REMOVE,
+            RELAY_SET,
+            RELAY_FORGET,
+            SESSIONS_CANCEL,
+            SESSIONS_DELETE,
+        ];
+        let ends_if_deleted = [SESSIONS_SEND, PROCESSES_USE, ACP_USE];
+        ends.contains(&self) || method == Method::DELETE && ends_if_deleted.contains(&self)
+    }
+
     /// Whether somebody who does it watches a worker.
     pub fn watches(&self) -> bool {
         self == WORKERS_WATCH

@@ -1,8 +1,7 @@
 //! A device whose audit log is on a full disk.
 
 use std::{
-    fs::{self, File},
-    io::Write,
+    fs,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -14,7 +13,7 @@ use device::{
 };
 use protocol::relay::RelayErrorCode;
 use serde_json::{Value, json};
-use testkit::{TmpfsMount, within};
+use testkit::{TmpfsMount, fill_disk, free_disk, within};
 
 use crate::{
     shell::support::{Kind, config, open, roots},
@@ -29,14 +28,6 @@ const REQUESTS: usize = 200;
 
 /// The longest time that stopping a command may take.
 const STOPPED_WITHIN: Duration = Duration::from_secs(1);
-
-/// Takes every free block of the disk, as any process of the machine may at any moment.
-fn fill(disk: &Path) {
-    let mut filler = File::options().create(true).append(true).open(disk.join("filler")).unwrap();
-    for size in [1 << 20, 4096, 1] {
-        while filler.write_all(&vec![0; size]).is_ok() {}
-    }
-}
 
 fn entries(disk: &Path) -> Vec<Value> {
     Entries::read(&disk.join("audit")).unwrap().map(Result::unwrap).collect()
@@ -79,7 +70,7 @@ async fn nothing_is_done_without_a_record_on_a_full_disk() {
             done
         }
     });
-    fill(disk);
+    fill_disk(disk);
     done_before += reads.await.unwrap();
 
     let mut done = [0; 3];
@@ -108,7 +99,7 @@ async fn nothing_is_done_without_a_record_on_a_full_disk() {
     let stopped_after = since.elapsed();
 
     // With space everything works again.
-    fs::remove_file(disk.join("filler")).unwrap();
+    free_disk(disk);
     within(SOON, async { while lent.ask_any("file.read", read.clone()).await.is_err() {} }).await;
     lent.ask_any("file.mkdir", json!({ "root_id": "main", "path": "after" })).await.unwrap();
     within(SOON, device.end()).await;

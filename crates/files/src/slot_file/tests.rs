@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use testkit::TmpfsMount;
+use testkit::{TmpfsMount, fill_disk, free_disk};
 
 use super::*;
 
@@ -17,13 +17,6 @@ fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-fn fill_disk(disk: &Path) {
-    let mut filler = OpenOptions::new().create(true).append(true).open(disk.join("filler")).unwrap();
-    for size in [1 << 16, 4096, 1] {
-        while filler.write_all(&vec![0; size]).is_ok() {}
-    }
 }
 
 #[test]
@@ -76,7 +69,7 @@ fn a_removal_succeeds_on_a_full_disk() {
             assert!(since.elapsed() < Duration::from_secs(1));
             assert_eq!(read(&path), vec![b'c'; size - step]);
         }
-        fs::remove_file(disk.join("filler")).unwrap();
+        free_disk(disk);
     }
 }
 

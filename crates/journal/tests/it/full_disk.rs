@@ -1,17 +1,12 @@
 //! A store on a full disk.
 
-use std::{
-    fs::{self, File},
-    io::Write,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use journal::{
     FrameBuffer, JournalItem, Retention, Seq, StartPosition,
     durable::{DurableJournal, ErrorCause, JournalStore},
 };
-use testkit::TmpfsMount;
+use testkit::{TmpfsMount, fill_disk, free_disk};
 
 const DISK_BYTES: usize = 24 << 20;
 
@@ -19,14 +14,6 @@ const DISK_BYTES: usize = 24 << 20;
 const APPENDS: usize = 600;
 
 const FRAME_BYTES: usize = 700;
-
-/// Takes every free block of the disk, as any process of the machine may at any moment.
-fn fill(disk: &Path) {
-    let mut filler = File::options().create(true).append(true).open(disk.join("filler")).unwrap();
-    for size in [1 << 20, 4096, 1] {
-        while filler.write_all(&vec![0; size]).is_ok() {}
-    }
-}
 
 async fn count(journal: &DurableJournal) -> usize {
     let mut reader = journal.reader(StartPosition::Resume(Seq::ZERO)).unwrap();
@@ -70,7 +57,7 @@ async fn appends_succeed_on_a_full_disk_from_the_reserve() {
             journal.append(frame()).await.unwrap();
             appended += 1;
         }
-        fill(disk);
+        fill_disk(disk);
         let mut slowest = Duration::ZERO;
         for number in 0..APPENDS {
             let since = Instant::now();
@@ -85,20 +72,20 @@ async fn appends_succeed_on_a_full_disk_from_the_reserve() {
         assert!(store.delete(&other).await.unwrap());
         eprintln!("round {round}: slowest append {slowest:?}");
         assert!(slowest < Duration::from_secs(1));
-        fs::remove_file(disk.join("filler")).unwrap();
+        free_disk(disk);
         has_its_reserve(&store).await;
     }
     assert_eq!(count(&journal).await, appended);
 
     // What does not fit is refused as a whole, and loses nothing.
-    fill(disk);
+    fill_disk(disk);
     let mut refused = None;
     while refused.is_none() {
         refused = journal.append(FrameBuffer::one(vec![b'x'; 100_000])).await.err();
         appended += usize::from(refused.is_none());
     }
     assert_eq!(refused.unwrap().cause(), ErrorCause::Full);
-    fs::remove_file(disk.join("filler")).unwrap();
+    free_disk(disk);
     has_its_reserve(&store).await;
     journal.append(frame()).await.unwrap();
     drop(journal);
@@ -121,11 +108,11 @@ async fn a_store_that_is_opened_on_a_full_disk_is_low_or_says_why() {
     };
     let path = disk.join("journal.db");
     drop(JournalStore::open(&path).unwrap());
-    fill(disk);
+    fill_disk(disk);
     match JournalStore::open(&path) {
         Ok(store) => assert!(store.is_low()),
         Err(error) => assert_eq!(error.cause(), ErrorCause::Full, "{error:?}"),
     }
-    fs::remove_file(disk.join("filler")).unwrap();
+    free_disk(disk);
     assert!(!JournalStore::open(&path).unwrap().is_low());
 }
