@@ -63,10 +63,11 @@ impl DiskReserve {
     /// Takes over the file at `path`, which `conn` has opened, and creates the reserve if there is space.
     pub(super) fn open(path: &Path, conn: &Connection, low: LowFlag) -> io::Result<Self> {
         let database = File::options().write(true).open(path)?;
-        let claimed = Some(database.metadata()?.len());
-        let page_bytes: i64 =
-            conn.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(io::Error::other)?;
-        let mut reserve = Self { database, claimed, page_bytes: page_bytes.max(1) as u64, low };
+        let number = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let page_bytes = number("page_size").map_err(io::Error::other)?.max(1) as u64;
+        // Not the length of the file: what is behind the last page may have no blocks.
+        let claimed = Some(number("page_count").map_err(io::Error::other)? as u64 * page_bytes);
+        let mut reserve = Self { database, claimed, page_bytes, low };
         // A full disk does not prevent the start: the store is low then.
         let created = allocate_log(path).map_err(into_sqlite).and_then(|()| {
             // Earlier versions ignore the table, so it needs no new format version.

@@ -56,6 +56,9 @@ pub enum Error {
     /// A transaction failed; nothing of it was written.
     #[error("could not write to the journal file")]
     Write(#[source] Arc<rusqlite::Error>),
+    /// The disk is full, and what is left of the reserve is for ending things. Servers return this before they begin something.
+    #[error("the disk is full; free some space and try again")]
+    Low,
     /// Reading failed; the caller may retry.
     #[error("could not read from the journal file")]
     Read(#[source] Arc<rusqlite::Error>),
@@ -91,6 +94,7 @@ impl Error {
     pub fn cause(&self) -> ErrorCause {
         match self {
             Error::Locked(_) => ErrorCause::Locked,
+            Error::Low => ErrorCause::Full,
             Error::Newer { .. } | Error::Foreign(_) | Error::Corrupt { .. } | Error::Missing(_) => {
                 ErrorCause::Corrupt
             }

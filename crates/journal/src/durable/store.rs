@@ -117,7 +117,8 @@ impl JournalStore {
     pub async fn journal(&self, name: &str, retention: Retention) -> Result<DurableJournal, Error> {
         let name = name.to_owned();
         let view = self.queue.request(|reply| WriterRequest::Open { name, retention, reply }).await?;
-        Ok(DurableJournal { view, queue: self.queue.clone(), pool: Arc::clone(&self.pool) })
+        let (queue, pool, low) = (self.queue.clone(), Arc::clone(&self.pool), self.low.clone());
+        Ok(DurableJournal { view, queue, pool, low })
     }
 
     /// Deletes the journal `name` and returns whether it existed. A journal created later under that name has a new epoch.

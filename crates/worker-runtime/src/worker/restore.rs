@@ -85,6 +85,7 @@ impl Worker {
             answers: Vec::new(),
             idle_since: Instant::now(),
             newest,
+            is_starved: false,
             stopping: None,
         }
     }
