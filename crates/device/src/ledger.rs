@@ -6,8 +6,11 @@
 //!
 //! An entry that a request waits for is in the file before anything else happens, so it survives the end of the process,
 //! whatever ends it. What only looks waits for none: its entries are gathered for some milliseconds. Each is on the disk
-//! within [`SYNC_EVERY`]: a cut of power can cost the entries of that time, and no more. A device that cannot write its
-//! record does nothing.
+//! within [`SYNC_EVERY`]: a cut of power can cost the entries of that time, and no more.
+//!
+//! On a full disk the device begins nothing, and records the end of what goes on. The file always has allocated space behind
+//! its end for that (`reserved_file.rs`). While it lacks some of it, requests are refused; requests that stop something are
+//! still carried out, and recorded in the reserve, as are refusals.
 //!
 //! A request that has started something which goes on ends with that: a command in the background has its end, and how it
 //! came to it, in the second entry.
@@ -19,6 +22,7 @@
 mod pages;
 mod queue;
 mod reader;
+mod reserved_file;
 mod writer;
 
 use std::{
@@ -36,7 +40,7 @@ use protocol::relay::{
     ClientId, RelayAuditEntry,
     audit::chain::{BrokenChain, ChainHead},
 };
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use self::{
     queue::{Queue, Queued},
@@ -47,6 +51,11 @@ pub use reader::{Entries, Unreadable, Verified, verify};
 
 /// How many entries may wait to be written: two for each request that may go on at a time.
 const QUEUE_MAX: usize = 256;
+
+/// How many entries can still come when a request is refused for lack of space: those that wait, and the ends of all requests
+/// and commands that may run at a time.
+#[cfg(test)]
+const ENDS_MAX: usize = QUEUE_MAX + 128;
 
 /// How long an entry may stay in the memory of the system.
 pub const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -95,6 +104,32 @@ pub enum LedgerError {
     },
 }
 
+/// The part of a request that an entry is about. It decides whether the entry may use the reserve of a full disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It begins. Its entry may not use the reserve.
+    Begin,
+    /// It begins, and stops something else. Its entry may use a part of the reserve.
+    Stop,
+    /// It has ended. Its entry is never dropped, if the request had begun; the entry of a refused request may be.
+    End,
+}
+
+/// Connects the entries of one request: whether the first was taken over decides what becomes of the last.
+#[derive(Debug, Clone, Default)]
+pub struct RequestMark(Arc<AtomicBool>);
+
+impl RequestMark {
+    // Only the writer's thread uses these, for the entries of a request in their order.
+    fn set_begun(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    fn is_begun(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
 /// An entry could not be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("could not write the audit log")]
@@ -111,8 +146,8 @@ struct Inner {
     room: Arc<Semaphore>,
     queue: Arc<Queue>,
     head: Arc<Mutex<Option<ChainHead>>>,
-    /// The last entries could not be written.
-    failing: Arc<AtomicBool>,
+    /// A request may begin only once its entry is written: the reserve is not known to be intact.
+    must_wait: Arc<AtomicBool>,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
 }
 
@@ -135,10 +170,11 @@ impl Ledger {
         let head = Arc::new(Mutex::new(writer.head()));
         let queue = Arc::<Queue>::default();
         let (end, ended) = oneshot::channel();
-        let (shown, failing) = (head.clone(), Arc::<AtomicBool>::default());
-        let (queued, fails) = (queue.clone(), failing.clone());
+        // Until the writer has looked at its reserve.
+        let (shown, must_wait) = (head.clone(), Arc::new(AtomicBool::new(true)));
+        let (queued, waits) = (queue.clone(), must_wait.clone());
         let work = move || {
-            writer.run(&queued, &shown, &fails);
+            writer.run(&queued, &shown, &waits);
             // Whoever waits for it may have gone.
             let _ = end.send(());
         };
@@ -149,7 +185,7 @@ impl Ledger {
             room: Arc::new(Semaphore::new(QUEUE_MAX)),
             queue,
             head,
-            failing,
+            must_wait,
             ended: Mutex::new(Some(ended)),
         })))
     }
@@ -172,33 +208,60 @@ impl Ledger {
     /// Writes an entry, and returns when it is in the file.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub async fn write(&self, entry: RelayAuditEntry) -> Result<(), Unwritten> {
-        // It is never closed.
-        let room = self.0.room.clone().acquire_owned().await.map_err(|_| Unwritten)?;
+    /// If it cannot be written now, or would use space that it may not use. The end of what was begun is written later then.
+    pub async fn write(
+        &self,
+        stage: Stage,
+        mark: &RequestMark,
+        entry: RelayAuditEntry,
+    ) -> Result<(), Unwritten> {
+        let room = self.room(stage).await?;
         let (tell, written) = oneshot::channel();
-        self.0.queue.push(Queued { entry: Box::new(entry), written: Some(tell), _room: room })?;
+        self.push(stage, mark, entry, Some(tell), room)?;
         written.await.unwrap_or(Err(Unwritten))
     }
 
-    /// Has an entry written after those before it, without waiting for that: if the process is killed it may be lost. If
-    /// those before it could not be written, this is [`write`](Self::write).
+    /// Has an entry written after those before it, without waiting for that: if the process is killed it may be lost, but a
+    /// full disk cannot prevent it. While the reserve is not known to be intact, this is [`write`](Self::write).
     ///
     /// # Errors
-    /// If nothing can be written.
-    pub async fn post(&self, entry: RelayAuditEntry) -> Result<(), Unwritten> {
-        if self.0.failing.load(Relaxed) {
-            return self.write(entry).await;
+    /// As with [`write`](Self::write).
+    pub async fn post(
+        &self,
+        stage: Stage,
+        mark: &RequestMark,
+        entry: RelayAuditEntry,
+    ) -> Result<(), Unwritten> {
+        if self.0.must_wait.load(Relaxed) {
+            return self.write(stage, mark, entry).await;
         }
-        // It is never closed.
-        let room = self.0.room.clone().acquire_owned().await.map_err(|_| Unwritten)?;
-        self.0.queue.push(Queued { entry: Box::new(entry), written: None, _room: room })
+        let room = self.room(stage).await?;
+        self.push(stage, mark, entry, None, room)
     }
 
-    /// Writes an entry if there is room for it now; for those who cannot wait.
-    pub(crate) fn write_later(&self, entry: RelayAuditEntry) {
-        let Ok(room) = self.0.room.clone().try_acquire_owned() else { return };
-        let _ = self.0.queue.push(Queued { entry: Box::new(entry), written: None, _room: room });
+    /// Has the end of something written; for those who cannot wait.
+    pub(crate) fn write_later(&self, mark: &RequestMark, entry: RelayAuditEntry) {
+        let _ = self.push(Stage::End, mark, entry, None, None);
+    }
+
+    fn push(
+        &self,
+        stage: Stage,
+        mark: &RequestMark,
+        entry: RelayAuditEntry,
+        written: Option<oneshot::Sender<Result<(), Unwritten>>>,
+        room: Option<OwnedSemaphorePermit>,
+    ) -> Result<(), Unwritten> {
+        let (entry, mark) = (Box::new(entry), mark.clone());
+        self.0.queue.push(Queued { entry, stage, mark, written, _room: room })
+    }
+
+    async fn room(&self, stage: Stage) -> Result<Option<OwnedSemaphorePermit>, Unwritten> {
+        match stage {
+            Stage::End => Ok(None),
+            // It is never closed.
+            _ => self.0.room.clone().acquire_owned().await.map(Some).map_err(|_| Unwritten),
+        }
     }
 
     /// Returns when everything is on the disk. Nothing is written after that.

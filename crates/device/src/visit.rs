@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::{
     Ledger,
-    ledger::Unwritten,
+    ledger::{RequestMark, Stage, Unwritten},
     usage::{Present, Usage},
 };
 
@@ -33,6 +33,8 @@ pub struct Visit {
     method: String,
     /// Whether it only looks: then nobody waits until it is on record.
     is_look: bool,
+    /// Whether it stops something: then a full disk does not refuse it.
+    is_stop: bool,
     shared: Arc<Shared>,
     is_over: bool,
 }
@@ -44,6 +46,7 @@ pub struct Lasting(Arc<Shared>);
 /// What is seen of a request and of what it has started.
 struct Shared {
     present: Present,
+    mark: RequestMark,
     state: Mutex<State>,
 }
 
@@ -108,9 +111,10 @@ impl Visit {
             (ledger.clone(), entry)
         });
         let state = Mutex::new(State { record, ..State::default() });
-        let shared = Arc::new(Shared { present: usage.begin(running), state });
+        let shared = Arc::new(Shared { present: usage.begin(running), mark: RequestMark::default(), state });
         let is_look = row.is_some_and(|row| row.access == MethodAccess::Read);
-        Self { usage: usage.clone(), method, is_look, shared, is_over: false }
+        let is_stop = row.is_some_and(MethodInfo::stops_running_operation);
+        Self { usage: usage.clone(), method, is_look, is_stop, shared, is_over: false }
     }
 
     /// It may be done; returns once that is on record, or will be if it only looks.
@@ -123,7 +127,8 @@ impl Visit {
             (ledger.clone(), entry.clone())
         });
         let Some((ledger, entry)) = record else { return Ok(()) };
-        self.record(&ledger, entry).await.map_err(|_| {
+        let stage = if self.is_stop { Stage::Stop } else { Stage::Begin };
+        self.record(&ledger, stage, entry).await.map_err(|_| {
             RelayError::new(RelayErrorCode::ProviderError, "the device cannot write its audit log, so it refuses all requests; its owner must free disk space or fix the log")
         })
     }
@@ -140,18 +145,20 @@ impl Visit {
             self.usage.failed(&self.method, error);
         }
         if let Some((ledger, entry)) = self.answered(outcome.as_ref().err().map(|error| error.code)) {
-            // If it cannot be written, the record says that it began, and no more.
+            // The end of what was begun is written later if it cannot be written now. A refusal may be dropped.
             let _ = match outcome {
-                Ok(_) => self.record(&ledger, entry).await,
-                Err(_) => ledger.write(entry).await,
+                Ok(_) => self.record(&ledger, Stage::End, entry).await,
+                Err(_) => ledger.write(Stage::End, &self.shared.mark, entry).await,
             };
         }
     }
 
-    async fn record(&self, ledger: &Ledger, entry: RelayAuditEntry) -> Result<(), Unwritten> {
-        match self.is_look {
-            true => ledger.post(entry).await,
-            false => ledger.write(entry).await,
+    async fn record(&self, ledger: &Ledger, stage: Stage, entry: RelayAuditEntry) -> Result<(), Unwritten> {
+        let mark = &self.shared.mark;
+        if self.is_look {
+            ledger.post(stage, mark, entry).await
+        } else {
+            ledger.write(stage, mark, entry).await
         }
     }
 
@@ -169,7 +176,7 @@ impl Drop for Visit {
         if !self.is_over
             && let Some((ledger, entry)) = self.answered(Some(RelayErrorCode::Cancelled))
         {
-            ledger.write_later(entry);
+            ledger.write_later(&self.shared.mark, entry);
         }
     }
 }
@@ -193,7 +200,7 @@ impl Lasting {
         };
         if let Some((ledger, entry)) = record {
             // As with a request.
-            let _ = ledger.write(entry).await;
+            let _ = ledger.write(Stage::End, &self.0.mark, entry).await;
         }
     }
 }

@@ -32,6 +32,7 @@ mod rename;
 mod temp_file;
 
 pub mod private_file;
+pub mod slot_file;
 mod tar_reader;
 pub mod unpack;
 

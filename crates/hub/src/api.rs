@@ -1,5 +1,8 @@
 //! The routes of the hub and their OpenAPI document, from one list.
 
+use hub_access::{FORWARDED_ROUTE, guard};
+use std::sync::Arc;
+
 use axum::{Router, middleware};
 use protocol::{inbox::InboxEvent, lending::EnvironmentSpec, observation::ObservationFrame};
 use serde_json::Value;
@@ -9,7 +12,7 @@ use server::{
 };
 use utoipa::OpenApi;
 
-use crate::{app::App, guard::guard, routes, verb};
+use crate::{app::App, routes};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -49,9 +52,9 @@ fn collect_routes(collector: &mut impl RouteCollector<App>) {
 pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
     let mut served = ServedRoutes::default();
     collect_routes(&mut served);
-    let (router, templates) = served.split(&[verb::FORWARD]);
+    let (router, templates) = served.split(&[FORWARDED_ROUTE]);
     let router = with_fallbacks(router.merge(routes::forward::router()));
-    let router = router.layer(middleware::from_fn_with_state(app.clone(), guard));
+    let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app.access), guard));
     (router.with_state(app), templates)
 }
 

@@ -8,17 +8,15 @@ use std::{
 
 use axum::{extract::FromRef, response::Response};
 use files::private_file;
+use hub_access::{AccessGuard, AccessLimits, AuditLog, UserStore, WorkspaceLookup};
 use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout};
 use tokio_util::sync::CancellationToken;
 use websocket::KeepAlive;
 
 use crate::{
-    Config, Feeds, Key, NewToken, Registry,
-    audit::Audit,
+    Config, Feeds, NewToken, Registry, SigningKey,
     inbox::Inbox,
-    limits::Limits,
-    people::People,
-    policy::{Policies, Roles},
+    policy::{CurrentPolicy, RolePolicy},
     presence::Presences,
     relay::{OpenError, Relay},
     start::StartError,
@@ -42,18 +40,11 @@ pub(crate) struct Parts {
     pub(crate) feeds: Feeds,
     pub(crate) inbox: Inbox,
     pub(crate) presences: Presences,
-    pub(crate) people: People,
-    pub(crate) limits: Limits,
-    pub(crate) audit: Audit,
+    /// Users, tokens, limits, policy and audit: everything that the guard decides with.
+    pub(crate) access: Arc<AccessGuard>,
     /// Devices that are lent.
     pub(crate) relay: Relay,
-    /// The names that it goes by.
-    pub(crate) names: HostPolicy,
     pub(crate) sockets: OpenWebSockets,
-    /// Who may do and see what.
-    pub(crate) policies: Arc<Policies>,
-    /// Makes and checks page keys.
-    pub(crate) key: Key,
     /// How long those at the other end of a stream may be silent.
     pub(crate) keep_alive: KeepAlive,
     pub(crate) metrics: HttpMetrics,
@@ -88,16 +79,16 @@ impl App {
         let directory = &config.data_dir;
         let files = |source| StartError::Files { path: directory.clone(), source };
         private_file::create_directory(directory).map_err(files)?;
-        let key = Key::open(&directory.join(KEY)).map_err(files)?;
+        let key = SigningKey::open(&directory.join(KEY)).map_err(files)?;
         let registry = Registry::open(directory.join(RUNTIMES), config.pace.keep_alive.idle_timeout)?;
         if let Some(file) = &config.runtimes {
             registry.name(file)?;
         }
         let registry = Arc::new(registry);
         // Before there is a token: one that is not shown now is never.
-        let policies = Arc::new(Policies::open(Arc::new(Roles), config.policy.clone())?);
-        let (people, new) = People::open(directory.join(PEOPLE)).map_err(files)?;
-        let names = HostPolicy {
+        let policies = Arc::new(CurrentPolicy::open(Arc::new(RolePolicy), config.policy.clone())?);
+        let (people, new) = UserStore::open(directory.join(PEOPLE)).map_err(files)?;
+        let hosts = HostPolicy {
             loopback: config.address.ip().is_loopback(),
             hosts: config.hosts.clone(),
             origins: config.cors.origins.clone(),
@@ -115,19 +106,23 @@ impl App {
             OpenError::File(source) => files(source),
             OpenError::Ledger(source) => StartError::Audit(source),
         })?;
+        let access = Arc::new(AccessGuard {
+            users: people,
+            limits: AccessLimits::new(config.failures, config.requests),
+            audit: AuditLog::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
+            hosts,
+            key,
+            policy: policies,
+            workspaces: Arc::clone(&registry) as Arc<dyn WorkspaceLookup>,
+        });
         let app = Self(Arc::new(Parts {
             relay,
             inbox,
             registry,
             presences: Presences::default(),
             feeds,
-            people,
-            limits: Limits::new(config.failures, config.requests),
-            audit: Audit::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
-            names,
+            access,
             sockets: OpenWebSockets::new(SOCKETS_MAX),
-            policies,
-            key,
             keep_alive: config.pace.keep_alive,
             metrics: HttpMetrics::default(),
             stop: CancellationToken::new(),

@@ -21,9 +21,9 @@ use subscribers::{SubscriberCount, Subscription};
 use tokio::sync::watch;
 
 use crate::{
-    Key, Pace, Runtime,
+    Pace, Runtime, SigningKey,
     metrics::{Fill, Metrics},
-    policy::{Lens, Sight},
+    policy::{Redactor, Visibility},
     seal::Seal,
 };
 use backlog::Backlog;
@@ -102,7 +102,7 @@ pub(crate) struct Beginning {
 impl Feed {
     /// A worker of which nothing is known yet; the first who wants to watch it may have a cursor.
     pub(crate) fn new(
-        (key, backlog, metrics): (Key, Retention, Metrics),
+        (key, backlog, metrics): (SigningKey, Retention, Metrics),
         runtime: RuntimeId,
         worker: SessionId,
         cursor: Option<&str>,
@@ -151,7 +151,11 @@ impl Feed {
     }
 
     /// Where to begin after `cursor`, or with what there is now.
-    pub(crate) fn begin(&self, cursor: Option<&str>, sight: &Sight) -> Result<Beginning, DiagnosticKind> {
+    pub(crate) fn begin(
+        &self,
+        cursor: Option<&str>,
+        sight: &Visibility,
+    ) -> Result<Beginning, DiagnosticKind> {
         let place = cursor.map(|cursor| self.seal.open(cursor)).transpose()?;
         let mut now = self.now.lock();
         let covered = now.writer.next_seq().before();
@@ -174,7 +178,7 @@ impl Feed {
     }
 
     /// What the worker has come to, as somebody sees it from now on who has read up to `seq`; nothing if there is more.
-    pub(crate) fn seen_anew(&self, seq: Seq, sight: &Sight) -> Option<(Bytes, Option<Arc<Ticket>>)> {
+    pub(crate) fn seen_anew(&self, seq: Seq, sight: &Visibility) -> Option<(Bytes, Option<Arc<Ticket>>)> {
         let mut now = self.now.lock();
         if now.writer.next_seq().before() != seq {
             return None;
@@ -183,7 +187,7 @@ impl Feed {
     }
 
     /// Looks through a lens from now on; nothing if it is not known what there is to see.
-    pub(crate) fn look(&self, lens: &Arc<dyn Lens>) -> Option<Arc<Ticket>> {
+    pub(crate) fn look(&self, lens: &Arc<dyn Redactor>) -> Option<Arc<Ticket>> {
         let mut now = self.now.lock();
         let Now { known: Some(known), lenses, .. } = &mut *now else { return None };
         Some(lenses.look(lens, &self.ring, || known.projection.snapshot()).ticket())
@@ -197,10 +201,10 @@ impl Feed {
     }
 
     /// What the worker has come to, as a frame.
-    fn come_to(&self, now: &mut Now, sight: &Sight) -> Option<(Bytes, Option<Arc<Ticket>>)> {
+    fn come_to(&self, now: &mut Now, sight: &Visibility) -> Option<(Bytes, Option<Arc<Ticket>>)> {
         let Now { known: Some(known), lenses, .. } = now else { return None };
         let frame = |known: &Known, snapshot| self.frames.snapshot(&self.seal.close(&known.place), snapshot);
-        let Sight::Through(lens) = sight else {
+        let Visibility::Redacted(lens) = sight else {
             let whole = known.frame.take().unwrap_or_else(|| frame(known, known.projection.snapshot()));
             return Some((known.frame.insert(whole).clone(), None));
         };

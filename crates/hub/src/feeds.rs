@@ -9,7 +9,7 @@ use protocol::{RuntimeId, SessionId, observation::StreamControl};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Key, Pace, Runtime, Watch,
+    Pace, Runtime, SigningKey, Watch,
     feed::Feed,
     metrics::{Fill, Metrics},
 };
@@ -27,7 +27,7 @@ pub struct TooMany;
 /// All workers that are watched, each followed once.
 #[derive(Clone)]
 pub struct Feeds {
-    key: Key,
+    key: SigningKey,
     backlog: Retention,
     pace: Pace,
     all: Arc<Mutex<HashMap<Name, Arc<Feed>>>>,
@@ -38,7 +38,7 @@ pub struct Feeds {
 
 impl Feeds {
     /// None yet; cursors are sealed with `key`, and of each so much is kept.
-    pub fn new(key: Key, backlog: Retention) -> Self {
+    pub fn new(key: SigningKey, backlog: Retention) -> Self {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let (pace, metrics) = (Pace::default(), Metrics::default());
         Self { key, backlog, pace, all: Arc::default(), tasks, stop, metrics }

@@ -22,7 +22,7 @@ impl Files {
     /// Reads them again: what they say holds at once, also for streams that are open. One that cannot be used changes
     /// nothing.
     pub fn read_again(&self) {
-        self.app.policies.reload();
+        self.app.access.policy.reload();
         let Some(file) = &self.runtimes else { return };
         match self.app.registry.name(file) {
             Ok(gone) => {

@@ -10,6 +10,7 @@ mod pull;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
+use hub_access::{EffectiveRights, RightsWatch};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
@@ -24,7 +25,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Pace, Registry, caller::Rights, policy::Policies, runtime::ask, standing::Standing};
+use crate::{Pace, Registry, policy::CurrentPolicy, runtime::ask};
 use board::{Board, oldest_first};
 pub(crate) use listener::Listener;
 
@@ -40,7 +41,7 @@ pub(crate) struct Inbox(Arc<Inner>);
 
 struct Inner {
     registry: Arc<Registry>,
-    policies: Arc<Policies>,
+    policies: Arc<CurrentPolicy>,
     pace: Pace,
     board: Board,
     subscribers: SubscriberCount,
@@ -52,7 +53,7 @@ struct Inner {
 
 impl Inbox {
     /// Of these runtimes; none is followed yet.
-    pub(crate) fn new(registry: Arc<Registry>, policies: Arc<Policies>, pace: Pace) -> Self {
+    pub(crate) fn new(registry: Arc<Registry>, policies: Arc<CurrentPolicy>, pace: Pace) -> Self {
         Self(Arc::new(Inner {
             registry,
             policies,
@@ -66,7 +67,7 @@ impl Inbox {
     }
 
     /// What is open in the runtimes that somebody sees, as they see it, the oldest first. All are asked at once.
-    pub(crate) async fn list(&self, rights: &Rights) -> Waiting {
+    pub(crate) async fn list(&self, rights: &EffectiveRights) -> Waiting {
         let all = self.0.registry.list().into_iter();
         let seen = all.filter(|(_, registered)| rights.may_watch(&registered.workspace));
         let asked = seen.map(|(id, registered)| async move {
@@ -81,12 +82,12 @@ impl Inbox {
                 unavailable_runtimes.push(runtime_id);
                 continue;
             };
-            let sight = rights.sight(&*policy, &workspace, &runtime_id);
+            let sight = rights.visibility(&*policy, &workspace, &runtime_id);
             let waits = list.items.into_iter().filter_map(|wait| sight.wait(wait));
             items.extend(waits.map(|wait| InboxWait { runtime_id: runtime_id.clone(), wait }));
         }
         let sight = |workspace: &WorkspaceName, id: &RuntimeId| {
-            rights.may_watch(workspace).then(|| rights.sight(&*policy, workspace, id))
+            rights.may_watch(workspace).then(|| rights.visibility(&*policy, workspace, id))
         };
         items.extend(self.0.board.ours(sight));
         oldest_first(&mut items);
@@ -104,7 +105,7 @@ impl Inbox {
     }
 
     /// Listens to what becomes of the waits that somebody sees. Needs a tokio runtime.
-    pub(crate) async fn listen(&self, standing: Standing) -> Listener {
+    pub(crate) async fn listen(&self, standing: RightsWatch) -> Listener {
         let listener = Listener::new(self.clone(), standing);
         // What is not known by then is told later.
         let _ = timeout(ANSWER_MAX, self.0.board.everybody_answered()).await;

@@ -12,16 +12,13 @@ use std::{
     time::Duration,
 };
 
+use hub_access::{NewToken, WorkspaceLookup, json_file, token_digest};
 use jiff::Timestamp;
 use parking_lot::RwLock;
 use protocol::{RuntimeId, WorkspaceName};
 use tokio::sync::watch;
 
-use crate::{
-    Runtime, json_file, metrics,
-    runtime::Joined,
-    secret::{NewToken, digest},
-};
+use crate::{Runtime, metrics, runtime::Joined};
 use registered::{Entry, Way};
 
 pub(crate) use identity::Identity;
@@ -201,7 +198,7 @@ impl Registry {
         token: &str,
         daemon_id: &str,
     ) -> Result<(RuntimeId, Arc<Joined>), JoinError> {
-        let (token, daemon) = (digest(token), digest(daemon_id));
+        let (token, daemon) = (token_digest(token), token_digest(daemon_id));
         let mut all = self.all.write();
         let found = all.iter().find_map(|(id, registered)| match &registered.kept()?.way {
             Way::Joined { join_digest, daemon_digest, expires_at } if *join_digest == token => {
@@ -288,6 +285,12 @@ fn place(all: &mut All, id: RuntimeId, registered: Registered) -> Result<(), Reg
     }
     all.insert(id, registered);
     Ok(())
+}
+
+impl WorkspaceLookup for Registry {
+    fn of_runtime(&self, id: &RuntimeId) -> Option<WorkspaceName> {
+        self.get(id).map(|registered| registered.workspace)
+    }
 }
 
 impl std::fmt::Debug for Registry {

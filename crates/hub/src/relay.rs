@@ -33,6 +33,7 @@ mod warden;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
+use hub_access::{UserStore, token_digest};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
@@ -44,7 +45,7 @@ use server::ErrorChain;
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
-use crate::{Feeds, Registry, inbox::Inbox, people::People, secret::digest};
+use crate::{Feeds, Registry, inbox::Inbox};
 use approvals::Approvals;
 use commands::Commands;
 use connections::Connections;
@@ -78,7 +79,7 @@ pub(crate) struct Parts {
     pub(crate) pairings: Pairings,
     pub(crate) metrics: Metrics,
     registry: Arc<Registry>,
-    people: People,
+    people: UserStore,
     feeds: Feeds,
     environments: Mutex<HashMap<EnvironmentId, Arc<Environment>>>,
     mcp_doors: McpDoors,
@@ -111,7 +112,7 @@ impl Relay {
     pub(crate) async fn open(
         directory: &Path,
         (registry, feeds): (Arc<Registry>, Feeds),
-        (inbox, people): (Inbox, People),
+        (inbox, people): (Inbox, UserStore),
         (patience, frame_bytes_max): (Duration, usize),
     ) -> Result<Self, OpenError> {
         let store = Store::open(directory.join(STATE))?;
@@ -159,7 +160,7 @@ impl Relay {
     pub(crate) fn opened(&self, id: EnvironmentId, secret: &str) -> Option<Arc<Environment>> {
         let environment = self.environment(id).ok()?;
         let entry = &environment.entry;
-        (entry.digest == digest(secret) && !entry.has_expired(Timestamp::now())).then_some(environment)
+        (entry.digest == token_digest(secret) && !entry.has_expired(Timestamp::now())).then_some(environment)
     }
 
     /// How an environment is, for people.

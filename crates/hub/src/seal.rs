@@ -4,17 +4,10 @@
 //! hub has. So nobody can make one up, one of another worker is known for what it is, and each is good for as long as
 //! the runtime knows the place, whatever becomes of the hub meanwhile.
 
-use std::{io, path::Path, sync::Arc};
-
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use files::private_file;
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::Mac;
+use hub_access::SigningKey;
 use protocol::{RuntimeId, SessionId, observation::DiagnosticKind};
-use rustix::rand::GetRandomFlags;
-use secrecy::{ExposeSecret, SecretBox};
-use sha2::Sha256;
-
-const KEY_BYTES: usize = 32;
 
 /// How much of a worker's name is in a cursor: enough to know it from others.
 const WORKER_BYTES: usize = 8;
@@ -25,62 +18,15 @@ const SEAL_BYTES: usize = 16;
 /// The longest text that can be a cursor.
 const CURSOR_CHARS_MAX: usize = 512;
 
-/// Keeps page keys apart from the seals of cursors, which begin with bytes that are not text.
-const PAGE_KEY: &str = "page key of the cookie ";
-
-/// What the hub seals with.
-#[derive(Debug, Clone)]
-pub struct Key(Arc<SecretBox<[u8; KEY_BYTES]>>);
-
-impl Key {
-    /// Reads it from the file, or makes one.
-    ///
-    /// # Errors
-    /// If the file can be neither read nor made, or holds something else.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        match private_file::read(path)? {
-            Some(bytes) => {
-                let key = Box::<[u8; KEY_BYTES]>::try_from(bytes)
-                    .map_err(|_| io::Error::other("the file does not contain a key"))?;
-                Ok(Self(Arc::new(SecretBox::new(key))))
-            }
-            None => {
-                let mut key = Box::new([0; KEY_BYTES]);
-                // So few bytes are given at once or not at all.
-                rustix::rand::getrandom(&mut key[..], GetRandomFlags::empty())?;
-                private_file::write(path, &key[..])?;
-                Ok(Self(Arc::new(SecretBox::new(key))))
-            }
-        }
-    }
-
-    /// The key that must come with a cookie of this machine. It follows from the cookie, but only this hub can tell how.
-    pub(crate) fn page_key(&self, cookie: &str) -> String {
-        let mac = self.mac().chain_update(PAGE_KEY).chain_update(cookie);
-        URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
-    }
-
-    /// Whether this is the key that must come with the cookie.
-    pub(crate) fn is_page_key(&self, cookie: &str, page_key: &str) -> bool {
-        let mac = self.mac().chain_update(PAGE_KEY).chain_update(cookie);
-        URL_SAFE_NO_PAD.decode(page_key).is_ok_and(|bytes| mac.verify_slice(&bytes).is_ok())
-    }
-
-    fn mac(&self) -> Hmac<Sha256> {
-        // Any length of a key is good; this cannot fail.
-        Hmac::new_from_slice(self.0.expose_secret()).unwrap_or_else(|_| Hmac::new(&Default::default()))
-    }
-}
-
 /// Seals the cursors of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Seal {
-    key: Key,
+    key: SigningKey,
     worker: [u8; WORKER_BYTES],
 }
 
 impl Seal {
-    pub(crate) fn new(key: Key, runtime: &RuntimeId, worker: &SessionId) -> Self {
+    pub(crate) fn new(key: SigningKey, runtime: &RuntimeId, worker: &SessionId) -> Self {
         let mac = key.mac().chain_update(runtime.as_str()).chain_update([0]).chain_update(worker.as_str());
         let worker = first(&mac.finalize().into_bytes());
         Self { key, worker }
@@ -126,7 +72,7 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
 mod tests {
     use super::*;
 
-    fn seal(key: &Key, worker: &str) -> Seal {
+    fn seal(key: &SigningKey, worker: &str) -> Seal {
         Seal::new(key.clone(), &"box".parse().unwrap(), &worker.parse().unwrap())
     }
 
@@ -134,8 +80,8 @@ mod tests {
     #[test]
     fn a_cursor_is_of_one_worker_and_one_hub() {
         let directory = tempfile::tempdir().unwrap();
-        let key = Key::open(&directory.path().join("key")).unwrap();
-        let other = Key::open(&directory.path().join("other")).unwrap();
+        let key = SigningKey::open(&directory.path().join("key")).unwrap();
+        let other = SigningKey::open(&directory.path().join("other")).unwrap();
         let cursor = seal(&key, "a").close("epoch-7");
         assert_eq!(seal(&key, "a").open(&cursor).as_deref(), Ok("epoch-7"));
         assert_eq!(seal(&key, "b").open(&cursor), Err(DiagnosticKind::CursorUnknown));
@@ -156,9 +102,9 @@ mod tests {
     fn the_key_is_kept() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("key");
-        let cursor = seal(&Key::open(&path).unwrap(), "a").close("x");
-        assert_eq!(seal(&Key::open(&path).unwrap(), "a").open(&cursor).as_deref(), Ok("x"));
+        let cursor = seal(&SigningKey::open(&path).unwrap(), "a").close("x");
+        assert_eq!(seal(&SigningKey::open(&path).unwrap(), "a").open(&cursor).as_deref(), Ok("x"));
         std::fs::write(&path, "short").unwrap();
-        assert!(Key::open(&path).is_err());
+        assert!(SigningKey::open(&path).is_err());
     }
 }

@@ -106,6 +106,6 @@ impl Hub {
         };
         let serving = self.listener.serve(self.service, stop, wind_down);
         tokio::join!(serving, app.relay.watch_over(app.stop.clone()));
-        tokio::join!(app.audit.close(), app.relay.close());
+        tokio::join!(app.access.audit.close(), app.relay.close());
     }
 }

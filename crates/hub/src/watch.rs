@@ -7,6 +7,7 @@ use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
+use hub_access::AccessWatch;
 use journal::{JournalItem, Seq};
 use protocol::observation::{
     DiagnosticKind, ResumeOutcome, StreamCloseCode, StreamControl, StreamDiagnostic, StreamEnd, StreamLeg,
@@ -16,9 +17,8 @@ use server::observation::ObservationSource;
 use tokio::sync::watch;
 
 use crate::{
-    eye::Eye,
     feed::{self, Beginning, Phase, SubscribedFeed, Ticket},
-    policy::{Policies, Sight, Verdict, What, Who},
+    policy::{CurrentPolicy, Decision, PolicySubject, RequestedAction, Visibility},
 };
 
 /// Somebody who watches a worker.
@@ -30,12 +30,12 @@ pub struct Watch {
     told: Option<StreamDiagnostic>,
     reading: Option<Reading>,
     /// Who watches, if it must be asked what they may see.
-    eye: Option<Eye>,
+    eye: Option<AccessWatch>,
     /// When that may have changed.
     changes: BoxStream<'static, ()>,
     /// It must be asked before anything is shown.
     must_ask: bool,
-    sight: Sight,
+    sight: Visibility,
     /// What they see has changed: they are to be told once more what the worker has come to.
     owes_snapshot: bool,
 }
@@ -64,19 +64,19 @@ impl Watch {
             eye: None,
             changes: stream::pending().boxed(),
             must_ask: false,
-            sight: Sight::Whole,
+            sight: Visibility::Full,
             owes_snapshot: false,
         }
     }
 
     /// Shows only what somebody may see, and stops when that is nothing any more.
     #[must_use]
-    pub fn seen_by(self, who: Who, policies: &Policies) -> Self {
-        self.seen_with(Eye::new(who, None, policies))
+    pub fn seen_by(self, who: PolicySubject, policies: &CurrentPolicy) -> Self {
+        self.seen_with(AccessWatch::new(who, None, policies))
     }
 
     /// The same, for somebody whose role may change.
-    pub(crate) fn seen_with(self, eye: Eye) -> Self {
+    pub(crate) fn seen_with(self, eye: AccessWatch) -> Self {
         Self { changes: eye.changes(), eye: Some(eye), must_ask: true, ..self }
     }
 
@@ -146,19 +146,19 @@ impl Watch {
         let (who, policy) =
             eye.now().ok_or_else(|| denied("your access to this worker was revoked".into()))?;
         let (runtime, worker) = (&self.feed.runtime, &self.feed.worker);
-        if let Verdict::Denied(reason) = policy.may(&who, &What::Watch { runtime, worker }) {
+        if let Decision::Denied(reason) = policy.may(&who, &RequestedAction::Watch { runtime, worker }) {
             return Err(denied(reason));
         }
-        let sight = policy.sight(&who, runtime);
+        let sight = policy.visibility(&who, runtime);
         let is_same = match (&self.sight, &sight) {
-            (Sight::Whole, Sight::Whole) => true,
-            (Sight::Through(old), Sight::Through(new)) => Arc::ptr_eq(old, new),
+            (Visibility::Full, Visibility::Full) => true,
+            (Visibility::Redacted(old), Visibility::Redacted(new)) => Arc::ptr_eq(old, new),
             _ => false,
         };
         if let Some(reading) = self.reading.as_mut().filter(|_| !is_same) {
             reading.ticket = match &sight {
-                Sight::Whole => None,
-                Sight::Through(lens) => Some(self.feed.look(lens).ok_or_else(unobservable)?),
+                Visibility::Full => None,
+                Visibility::Redacted(lens) => Some(self.feed.look(lens).ok_or_else(unobservable)?),
             };
             self.owes_snapshot = true;
         }

@@ -3,17 +3,14 @@
 use axum::body::Body;
 use client::WebSocketHandshake;
 use http::{Request, Response, StatusCode};
+use hub_access::{PermissionRevoked, Permit};
 use protocol::observation::StreamCloseCode;
 use server::ServerWebSocket;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use websocket::{KeepAlive, close_frame};
 
-use crate::{
-    Down, Runtime,
-    permit::{Permit, Revoked},
-    runtime::ANSWER_MAX,
-};
+use crate::{Down, Runtime, runtime::ANSWER_MAX};
 
 /// The largest message of a client; a terminal accepts as much.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -57,7 +54,7 @@ pub(crate) async fn forward(
         tokio::select! {
             biased;
             () = stop.cancelled() => close_frame(StreamCloseCode::AWAY.0, "the hub is shutting down"),
-            () = permit.ended() => close_frame(StreamCloseCode::POLICY.0, &Revoked.to_string()),
+            () = permit.ended() => close_frame(StreamCloseCode::POLICY.0, &PermissionRevoked.to_string()),
         }
     };
     websocket::proxy(client, runtime, keep_alive, runtime_lost, cancelled).await;

@@ -7,9 +7,13 @@
 //! Group commit: the writer thread takes all queued requests and commits them as one transaction. It never delays a commit
 //! to collect more; under load the requests that arrive during one commit form the next group.
 //!
+//! On a full disk, appends still succeed for a while: the store holds back a reserve (`disk_reserve.rs`). Servers refuse new
+//! work while [`JournalStore::is_low`].
+//!
 //! A second thread copies the write-ahead log into the database file (a checkpoint), so that appends do not wait for it.
 
 mod checkpoint;
+mod disk_reserve;
 mod error;
 mod event_rows;
 mod journal;

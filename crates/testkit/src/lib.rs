@@ -20,6 +20,6 @@ mod within;
 pub use event_stream::{EventStream, ServerSentEvent};
 pub use test_daemon::{TestDaemon, TestDaemonOptions};
 pub use test_hub::{TestHub, TestHubOptions};
-pub use tmpfs_mount::TmpfsMount;
+pub use tmpfs_mount::{TmpfsMount, fill_disk, free_disk};
 pub use user_cache_env::user_cache_env;
 pub use within::{within, within_blocking};

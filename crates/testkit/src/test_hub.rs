@@ -11,7 +11,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server_child::ServerChild;
+use crate::{TmpfsMount, server_child::ServerChild};
 
 /// The file in the data directory that receives the hub's stderr. A file, unlike a pipe, can be read while the hub
 /// runs and never blocks a hub that logs a lot.
@@ -44,11 +44,25 @@ impl TestHubOptions {
     /// # Panics
     /// If the hub does not start.
     pub fn start(self, program: impl AsRef<Path>) -> TestHub {
+        self.start_in(program, TempDir::new().expect("could not create a directory for the test"), None)
+    }
+
+    /// Like [`start`](Self::start), with the data directory on a disk of `bytes` bytes. Returns `None` if the disk cannot be
+    /// mounted.
+    ///
+    /// # Panics
+    /// If the hub does not start.
+    pub fn start_on_disk(self, program: impl AsRef<Path>, bytes: usize) -> Option<TestHub> {
         let directory = TempDir::new().expect("could not create a directory for the test");
+        let disk = TmpfsMount::new(directory.path(), bytes)?;
+        Some(self.start_in(program, directory, Some(disk)))
+    }
+
+    fn start_in(self, program: impl AsRef<Path>, directory: TempDir, disk: Option<TmpfsMount>) -> TestHub {
         let (child, mut stdout) = self.spawn(program.as_ref(), directory.path());
         let token = read_token(&mut stdout);
         let (http, program) = (reqwest::Client::new(), program.as_ref().into());
-        TestHub { child, token, http, directory, program, options: self }
+        TestHub { child, token, http, _disk: disk, directory, program, options: self }
     }
 
     /// Starts the hub. Also returns the rest of its stdout, where a hub without any administrator token prints a new one.
@@ -68,6 +82,8 @@ pub struct TestHub {
     child: ServerChild,
     token: String,
     http: reqwest::Client,
+    /// Before the directory, so that it is unmounted before that is deleted.
+    _disk: Option<TmpfsMount>,
     directory: TempDir,
     program: PathBuf,
     options: TestHubOptions,

@@ -191,6 +191,9 @@ impl Sessions {
         id: &SessionId,
         create: &CreateSessionRequest,
     ) -> Result<Arc<Shared>, Error> {
+        if shelf.store.is_low() {
+            return Err(durable::Error::Low.into());
+        }
         let mut create = create.clone();
         let secrets = SessionSecrets::take(&mut create);
         let directory = self.directory(&create)?;

@@ -17,6 +17,7 @@ use agents::{
     adapter::{Fact, Saying},
 };
 use jiff::Timestamp;
+use journal::durable;
 use protocol::{
     Event, InputId, TurnId,
     event::{InputState, SessionEndReason, SessionEnded, TurnEndReason, TurnEnded},
@@ -31,6 +32,7 @@ use crate::{
 };
 
 use agent::Agent;
+use commit::RETRY;
 pub(crate) use msg::{Answer, Msg, Reply, Stop};
 pub(crate) use orders::nobody;
 pub(crate) use restore::first;
@@ -69,6 +71,8 @@ pub(crate) struct Worker {
     /// Since when the agent has had nothing to do.
     idle_since: Instant,
     newest: u64,
+    /// Nothing could be written for lack of space, so the agent was stopped.
+    is_starved: bool,
     stopping: Option<(Stop, Reply<()>)>,
 }
 
@@ -82,6 +86,11 @@ impl Worker {
             if self.stopping.is_some() {
                 break;
             }
+            if self.turn.is_some() && (self.shared.journal.is_low() || self.is_starved) {
+                self.stop_on_full_disk().await;
+                continue;
+            }
+            let space = self.shared.journal.is_low().then(|| Instant::now() + RETRY);
             let (due, slow) = (self.next_due(), self.interrupt_deadline());
             let idle = self.idle_deadline();
             tokio::select! {
@@ -93,12 +102,17 @@ impl Worker {
                 () = sleep_until(due) => self.expire(),
                 () = sleep_until(slow) => self.give_up().await,
                 () = sleep_until(idle) => self.rest().await,
+                // Queued inputs wait for space.
+                () = sleep_until(space) => {}
             }
         }
         self.end().await;
     }
 
     fn on_msg(&mut self, msg: Msg) {
+        if msg.begins_something() && self.shared.journal.is_low() {
+            return msg.refuse(durable::Error::Low.into());
+        }
         match msg {
             Msg::Wake(reply) => self.wake(reply),
             Msg::Send(send, key, reply) => {

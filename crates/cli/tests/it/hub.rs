@@ -5,6 +5,7 @@ mod authors;
 mod broken;
 mod browser;
 mod forwarded;
+mod full_disk;
 mod hidden;
 mod inbox;
 mod joined;

@@ -6,7 +6,7 @@ use parking_lot::{Condvar, Mutex};
 use protocol::relay::RelayAuditEntry;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::Unwritten;
+use super::{RequestMark, Stage, Unwritten};
 
 /// How many entries are written at once; who waits for the first waits for the last.
 const BATCH_MAX: usize = 64;
@@ -18,9 +18,11 @@ const GATHERED_FOR: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(super) struct Queued {
     pub(super) entry: Box<RelayAuditEntry>,
+    pub(super) stage: Stage,
+    pub(super) mark: RequestMark,
     pub(super) written: Option<oneshot::Sender<Result<(), Unwritten>>>,
-    /// There are as many as may wait.
-    pub(super) _room: OwnedSemaphorePermit,
+    /// There are as many as may wait. The end of what was begun needs none: there is one for each running request.
+    pub(super) _room: Option<OwnedSemaphorePermit>,
 }
 
 /// The entries that wait to be written, in order.

@@ -1,9 +1,11 @@
-//! The one who writes the record: a thread of its own, as a disk may take its time.
+//! The thread that writes the record, as a disk may take its time.
+//!
+//! It never drops an entry of something that was done: entries that cannot be written are kept and written first, in order.
+//! While there are such entries, or the file lacks its reserve, requests are refused before anything happens.
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom, Write},
-    os::unix::fs::OpenOptionsExt,
+    io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
@@ -13,23 +15,31 @@ use files::private_file;
 use parking_lot::Mutex;
 use protocol::relay::audit::chain::{self, ChainHead};
 use serde_json::Value;
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 
 use super::{
-    Kept, LedgerError, SYNC_EVERY, Unwritten, pages,
+    Kept, LedgerError, RequestMark, SYNC_EVERY, Stage, Unwritten, pages,
     queue::{Next, Queue, Queued},
     reader::LINE_BYTES_MAX,
+    reserved_file::{RESERVE_BYTES, ReservedFile},
 };
+
+/// Refusals are recorded while this much of the reserve is left. Callers can cause any number of them, and nothing was done.
+const REFUSAL_RESERVE_MIN: u64 = RESERVE_BYTES / 8 * 7;
+
+/// Requests that stop something are carried out while this much is left. The rest is for the ends of what was begun.
+const STOP_RESERVE_MIN: u64 = RESERVE_BYTES / 4 * 3;
 
 pub(super) struct Writer {
     directory: PathBuf,
     kept: Kept,
-    file: File,
-    /// What of the file is whole entries.
-    length: u64,
-    /// The number of its first entry; none if it has none.
+    file: ReservedFile,
+    /// The number of the first entry in the file; none if it has none.
     first: Option<u64>,
+    /// The last entry, written or not.
     head: Option<ChainHead>,
+    /// Entries that could not be written yet, as lines. There are at most as many as requests were running and waiting.
+    unwritten: Vec<u8>,
     /// When something was written that may not be on the disk.
     dirty: Option<Instant>,
 }
@@ -39,28 +49,29 @@ impl Writer {
         let path = pages::current(directory);
         let failed = |source| LedgerError::Open { path: path.clone(), source };
         private_file::create_directory(directory).map_err(failed)?;
-        let mut file = create(&path).map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
-        let whole = whole(&mut file, length).map_err(failed)?;
+        let mut file = ReservedFile::open(&path).map_err(failed)?;
+        let length = file.length();
+        let whole = whole(file.file(), length).map_err(failed)?;
         if whole < length {
             // The process, or the machine, was stopped in the middle of a line.
             warn!(bytes = length - whole, "truncated an incomplete entry at the end of the audit log");
-            file.set_len(whole).map_err(failed)?;
+            file.truncate(whole).map_err(failed)?;
         }
+        file.find_reserve();
         let mut writer = Self {
             directory: directory.into(),
             kept,
             file,
-            length: whole,
             first: None,
             head: None,
+            unwritten: Vec::new(),
             dirty: None,
         };
         let last_old = || Ok(pages::old(directory).map_err(failed)?.pop());
         if whole > 0 {
-            let first = first_line(&mut writer.file).map_err(failed)?;
+            let first = first_line(writer.file.file()).map_err(failed)?;
             writer.first = first.and_then(|entry| entry.get("seq")?.as_u64());
-            writer.head = last(&mut writer.file, whole).map_err(failed)?;
+            writer.head = last(writer.file.file(), whole).map_err(failed)?;
             if writer.head.is_none() {
                 return Err(LedgerError::Broken { path });
             }
@@ -80,19 +91,28 @@ impl Writer {
         self.head.clone()
     }
 
-    /// Writes until nobody can hand in more.
-    pub(super) fn run(mut self, queue: &Queue, shown: &Mutex<Option<ChainHead>>, failing: &AtomicBool) {
+    /// Writes until nobody can hand in more. `must_wait` is set while a request may begin only once its entry is written.
+    pub(super) fn run(mut self, queue: &Queue, shown: &Mutex<Option<ChainHead>>, must_wait: &AtomicBool) {
+        let mut is_low = false;
         loop {
+            let restored = self.restore();
+            match &restored {
+                Ok(()) if is_low => info!("the audit log can be written again; requests are carried out"),
+                Err(error) if !is_low => {
+                    error!(%error, "the audit log lacks disk space; requests are refused until there is some");
+                }
+                _ => {}
+            }
+            is_low = restored.is_err();
+            must_wait.store(is_low || !self.file.can_reserve(), Relaxed);
             let wait = self.dirty.map_or(SYNC_EVERY, |since| SYNC_EVERY.saturating_sub(since.elapsed()));
             match queue.next(wait) {
                 Next::Batch(batch) => {
-                    let written = self.write(&batch).inspect_err(|error| {
-                        error!(%error, "could not write the audit log");
-                    });
-                    failing.store(written.is_err(), Relaxed);
-                    shown.lock().clone_from(&self.head);
-                    for tell in batch.into_iter().filter_map(|queued| queued.written) {
-                        let _ = tell.send(written.as_ref().map_or(Err(Unwritten), |()| Ok(())));
+                    // Free space may have come back since; a request need not wait for the next round.
+                    is_low = is_low && self.restore().is_err();
+                    self.write(batch, is_low);
+                    if self.unwritten.is_empty() {
+                        shown.lock().clone_from(&self.head);
                     }
                 }
                 Next::Nothing => {}
@@ -102,46 +122,87 @@ impl Writer {
                 self.sync();
             }
         }
+        if let Err(error) = self.flush() {
+            error!(%error, bytes = self.unwritten.len(), "the last entries of the audit log are lost");
+        }
         self.sync();
     }
 
-    fn write(&mut self, batch: &[Queued]) -> io::Result<()> {
-        if self.length >= self.kept.file_bytes_max {
+    /// Writes what could not be written, puts a full file aside, and allocates the reserve again. Does nothing if all is well.
+    fn restore(&mut self) -> io::Result<()> {
+        self.flush()?;
+        if self.file.length() >= self.kept.file_bytes_max {
             self.turn_over()?;
         }
-        let mut head = self.head.clone();
-        let mut lines = Vec::new();
-        for queued in batch {
-            head = Some(chain::append(head.as_ref(), (*queued.entry).clone(), &mut lines));
-            lines.push(b'\n');
+        self.file.restore()
+    }
+
+    /// Writes the entries that may be written, and tells those who wait.
+    fn write(&mut self, batch: Vec<Queued>, is_low: bool) {
+        let mut waiting = Vec::new();
+        for Queued { entry, stage, mark, written, .. } in batch {
+            // A request that did not wait for its entry may have been carried out already.
+            let is_promised = stage != Stage::End && written.is_none();
+            if !is_promised && !self.admits(stage, &mark, is_low) {
+                written.map(|tell| tell.send(Err(Unwritten)));
+                continue;
+            }
+            mark.set_begun();
+            if self.file.length() == 0 {
+                self.first = self.first.or_else(|| Some(self.head.as_ref().map_or(1, |head| head.seq + 1)));
+            }
+            self.head = Some(chain::append(self.head.as_ref(), *entry, &mut self.unwritten));
+            self.unwritten.push(b'\n');
+            waiting.extend(written);
         }
-        if let Err(error) = self.file.write_all(&lines) {
-            // Half a line would break the chain.
-            self.file.set_len(self.length)?;
-            return Err(error);
+        let written = self.flush();
+        if let Err(error) = &written {
+            error!(%error, "could not write the audit log; the entries are kept");
         }
-        self.first = self.first.or_else(|| Some(self.head.as_ref().map_or(1, |head| head.seq + 1)));
-        self.length += lines.len() as u64;
-        self.head = head;
+        for tell in waiting {
+            let _ = tell.send(written.as_ref().map_or(Err(Unwritten), |()| Ok(())));
+        }
+    }
+
+    /// Whether an entry may be written, given what must still fit behind it.
+    fn admits(&self, stage: Stage, mark: &RequestMark, is_low: bool) -> bool {
+        let left = self.file.reserve().saturating_sub(self.unwritten.len() as u64);
+        let has = |min| if self.file.can_reserve() { left >= min } else { !is_low };
+        match stage {
+            Stage::Begin => !is_low,
+            Stage::Stop => has(STOP_RESERVE_MIN),
+            Stage::End => mark.is_begun() || has(REFUSAL_RESERVE_MIN),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        self.file.append(&self.unwritten)?;
+        self.unwritten.clear();
         self.dirty.get_or_insert_with(Instant::now);
         Ok(())
     }
 
-    /// Puts the file aside and begins another. If that fails nothing is written, and it is tried again with the next entry.
+    /// Puts the file aside and begins another, which has its reserve before it is written. If that fails the file is used
+    /// further, for what its own reserve is good for, and turning over is tried again.
     fn turn_over(&mut self) -> io::Result<()> {
         self.sync();
         let directory = File::open(&self.directory)?;
         let (path, next) = (pages::current(&self.directory), pages::next(&self.directory));
         // Before anything is moved: there may be no room for one more file.
-        let file = create(&next)?;
+        let mut file = ReservedFile::open(&next)?;
+        file.restore()?;
         match fs::rename(&path, pages::aside(&self.directory, self.first.unwrap_or_default())) {
             // It was put aside before, when the rest failed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             moved => moved?,
         }
         fs::rename(&next, &path)?;
-        (self.file, self.length, self.first) = (file, 0, None);
-        if let Err(error) = self.forget() {
+        let full = std::mem::replace(&mut self.file, file);
+        self.first = None;
+        if let Err(error) = full.release().and_then(|()| self.forget()) {
             warn!(%error, "could not delete an old audit log file");
         }
         directory.sync_all()
@@ -172,15 +233,11 @@ impl Writer {
 
     fn sync(&mut self) {
         if self.dirty.take().is_some()
-            && let Err(error) = self.file.sync_data()
+            && let Err(error) = self.file.sync()
         {
             error!(%error, "could not sync the audit log to disk");
         }
     }
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    fs::OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)
 }
 
 /// How much of the file is whole lines.

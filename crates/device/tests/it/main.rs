@@ -6,6 +6,7 @@
 
 mod agreed;
 mod fileops;
+mod full_disk;
 mod methods;
 mod owner;
 mod shell;

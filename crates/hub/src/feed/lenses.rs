@@ -7,7 +7,7 @@ use journal::{RingJournal, Seq};
 use protocol::sessions::SessionSnapshot;
 
 use super::shown::{Shown, Ticket};
-use crate::policy::Lens;
+use crate::policy::Redactor;
 
 /// What each of them shows.
 #[derive(Default)]
@@ -17,7 +17,7 @@ impl Lenses {
     /// What a lens shows of what the ring has, all of which has come to `now`.
     pub(super) fn look(
         &mut self,
-        lens: &Arc<dyn Lens>,
+        lens: &Arc<dyn Redactor>,
         ring: &RingJournal,
         now: impl FnOnce() -> SessionSnapshot,
     ) -> &mut Shown {

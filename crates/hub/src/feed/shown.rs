@@ -11,12 +11,12 @@ use protocol::{
 };
 
 use super::frames::{is_event, is_relay, json};
-use crate::policy::{Lens, Look, lost};
+use crate::policy::{Redactor, StreamRedactor, lost};
 
 /// What is in the ring, as a lens shows it.
 pub(super) struct Shown {
     ticket: Arc<Ticket>,
-    look: Box<dyn Look>,
+    look: Box<dyn StreamRedactor>,
     /// From here on what the ring has was looked at; …
     from: Seq,
     /// … these frames look otherwise than they are.
@@ -26,11 +26,11 @@ pub(super) struct Shown {
 }
 
 /// Somebody looks through a lens.
-pub(crate) struct Ticket(Arc<dyn Lens>);
+pub(crate) struct Ticket(Arc<dyn Redactor>);
 
 impl Shown {
     /// Looks at what is in the ring, and then at what comes; all of it has come to `now`.
-    pub(super) fn new(lens: Arc<dyn Lens>, ring: &RingJournal, now: &SessionSnapshot) -> Self {
+    pub(super) fn new(lens: Arc<dyn Redactor>, ring: &RingJournal, now: &SessionSnapshot) -> Self {
         let look = lens.look();
         let (from, others) = (ring.bounds().oldest, BTreeMap::new());
         let mut shown = Self { ticket: Arc::new(Ticket(lens)), look, from, others, snapshot: None };
@@ -46,7 +46,7 @@ impl Shown {
         shown
     }
 
-    pub(super) fn is_through(&self, lens: &Arc<dyn Lens>) -> bool {
+    pub(super) fn is_through(&self, lens: &Arc<dyn Redactor>) -> bool {
         Arc::ptr_eq(&self.ticket.0, lens)
     }
 

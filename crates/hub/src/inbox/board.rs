@@ -12,7 +12,7 @@ use protocol::{
 };
 use tokio::sync::watch;
 
-use crate::policy::Sight;
+use crate::policy::Visibility;
 
 /// How much of what was told is kept for those who listen; who falls behind by more begins anew.
 const RETENTION: Retention =
@@ -127,7 +127,10 @@ impl Board {
     }
 
     /// What waits in the hub itself, as somebody sees it.
-    pub(super) fn ours(&self, sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Sight>) -> Vec<InboxWait> {
+    pub(super) fn ours(
+        &self,
+        sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Visibility>,
+    ) -> Vec<InboxWait> {
         let ours: Vec<_> = self.now.lock().ours.values().cloned().collect();
         let seen = |(workspace, item): (WorkspaceName, InboxWait)| {
             shown(&sight(&workspace, &item.runtime_id)?, item)
@@ -155,7 +158,7 @@ impl Board {
     /// All that is open in the runtimes that somebody sees, as they see it, and whatever is told after that.
     pub(super) fn begin(
         &self,
-        sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Sight>,
+        sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Visibility>,
     ) -> (Bytes, Option<RingReader>) {
         let now = self.now.lock();
         let (mut seen, mut unavailable) = (Vec::new(), Vec::new());
@@ -219,20 +222,20 @@ impl Now {
 /// What a frame says to somebody, if it is about a runtime that they see.
 pub(super) fn seen(
     frame: &Bytes,
-    sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Sight>,
+    sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Visibility>,
 ) -> Option<Bytes> {
     let mut pieces = frame.splitn(3, |byte| *byte == SEPARATOR);
     let mut piece = || std::str::from_utf8(pieces.next()?).ok();
     let (workspace, id): (WorkspaceName, RuntimeId) = (piece()?.parse().ok()?, piece()?.parse().ok()?);
     let event = frame.slice_ref(pieces.next()?);
     match sight(&workspace, &id)? {
-        Sight::Whole => Some(event),
+        Visibility::Full => Some(event),
         sight => Some(json(&told(&sight, serde_json::from_slice(&event).ok()?)?)),
     }
 }
 
 /// What is told, as somebody sees it; nothing if it cannot be shown.
-fn told(sight: &Sight, event: InboxEvent) -> Option<InboxEvent> {
+fn told(sight: &Visibility, event: InboxEvent) -> Option<InboxEvent> {
     Some(match event {
         InboxEvent::Opened { wait } => InboxEvent::Opened { wait: shown(sight, *wait)?.into() },
         InboxEvent::Settled { wait } => InboxEvent::Settled { wait: shown(sight, *wait)?.into() },
@@ -246,7 +249,7 @@ fn told(sight: &Sight, event: InboxEvent) -> Option<InboxEvent> {
     })
 }
 
-fn shown(sight: &Sight, InboxWait { runtime_id, wait }: InboxWait) -> Option<InboxWait> {
+fn shown(sight: &Visibility, InboxWait { runtime_id, wait }: InboxWait) -> Option<InboxWait> {
     Some(InboxWait { runtime_id, wait: sight.wait(wait)? })
 }
 

@@ -7,6 +7,7 @@ use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
+use hub_access::{EffectiveRights, RightsWatch};
 use journal::{JournalItem, RingReader};
 use protocol::{RuntimeId, WorkspaceName};
 use server::sse;
@@ -14,16 +15,12 @@ use subscribers::Subscription;
 use tokio::sync::watch;
 
 use super::{Inbox, board::seen};
-use crate::{
-    caller::Rights,
-    policy::{Policy, Sight},
-    standing::Standing,
-};
+use crate::policy::{Policy, Visibility};
 
 /// Somebody who listens.
 pub(crate) struct Listener {
     inbox: Inbox,
-    standing: Standing,
+    standing: RightsWatch,
     policy: watch::Receiver<Arc<dyn Policy>>,
     /// What decided what they saw when they were last told something.
     view: Option<View>,
@@ -34,12 +31,12 @@ pub(crate) struct Listener {
 
 /// What decides what somebody sees: what they may do, and the policy.
 #[derive(Clone)]
-struct View(Rights, Arc<dyn Policy>);
+struct View(EffectiveRights, Arc<dyn Policy>);
 
 impl View {
     /// How a runtime looks; nothing if what happens there is not shown.
-    fn sight(&self, workspace: &WorkspaceName, id: &RuntimeId) -> Option<Sight> {
-        self.0.may_watch(workspace).then(|| self.0.sight(&*self.1, workspace, id))
+    fn visibility(&self, workspace: &WorkspaceName, id: &RuntimeId) -> Option<Visibility> {
+        self.0.may_watch(workspace).then(|| self.0.visibility(&*self.1, workspace, id))
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -48,7 +45,7 @@ impl View {
 }
 
 impl Listener {
-    pub(super) fn new(inbox: Inbox, standing: Standing) -> Self {
+    pub(super) fn new(inbox: Inbox, standing: RightsWatch) -> Self {
         let subscription = inbox.subscribe();
         let policy = inbox.0.policies.subscribe();
         Self { inbox, standing, policy, view: None, reader: None, _subscription: subscription }
@@ -61,14 +58,15 @@ impl Listener {
 
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let view = View(self.standing.rights()?, Arc::clone(&self.policy.borrow_and_update()));
+            let view = View(self.standing.current()?, Arc::clone(&self.policy.borrow_and_update()));
             if !self.view.as_ref().is_some_and(|before| before.is_same(&view)) {
                 // What they see now may be more than before, or less.
                 self.reader = None;
                 self.view = Some(view.clone());
             }
             let Some(reader) = &mut self.reader else {
-                let (snapshot, reader) = self.inbox.0.board.begin(|workspace, id| view.sight(workspace, id));
+                let (snapshot, reader) =
+                    self.inbox.0.board.begin(|workspace, id| view.visibility(workspace, id));
                 self.reader = Some(reader?);
                 return Some(sse::data_events(&[snapshot]));
             };
@@ -84,8 +82,9 @@ impl Listener {
                 JournalItem::Gap(_) => self.reader = None,
                 JournalItem::Frames(chunk) => {
                     let frames = chunk.frames();
-                    let frames = frames
-                        .filter_map(|(_, frame)| seen(&frame, |workspace, id| view.sight(workspace, id)));
+                    let frames = frames.filter_map(|(_, frame)| {
+                        seen(&frame, |workspace, id| view.visibility(workspace, id))
+                    });
                     let frames: Vec<Bytes> = frames.collect();
                     if !frames.is_empty() {
                         return Some(sse::data_events(&frames));

@@ -16,6 +16,7 @@ use std::{
     time::Duration,
 };
 
+use hub_access::UserStore;
 use jiff::Timestamp;
 use journal::durable::Error;
 use parking_lot::Mutex;
@@ -39,7 +40,7 @@ use tokio_util::task::TaskTracker;
 use tracing::error;
 
 use super::{hold::Hold, ledger::Ledger, store::Store};
-use crate::{inbox::Inbox, people::People};
+use crate::inbox::Inbox;
 
 use patience::Patience;
 pub(crate) use question::Question;
@@ -66,7 +67,7 @@ pub(crate) struct Approvals(Arc<Inner>);
 struct Inner {
     record: Record,
     inbox: Inbox,
-    people: People,
+    people: UserStore,
     store: Store,
     /// How long somebody may take to answer.
     patience: Duration,
@@ -128,7 +129,7 @@ impl Approvals {
     /// As its journal has it. What was open when the hub ended is withdrawn.
     pub(crate) async fn open(
         ledger: &Ledger,
-        (inbox, people, store): (Inbox, People, Store),
+        (inbox, people, store): (Inbox, UserStore, Store),
         patience: Duration,
     ) -> Result<Self, Error> {
         let (record, left) = Record::open(ledger.store()).await?;

@@ -3,6 +3,9 @@
 //! A request has two entries of one `id`: one before it leaves, one when it has ended. The entry before a request that changes
 //! something is written before the request leaves. Before a request that only reads it is on its way, in order: a hub that is
 //! killed may lose the last moments of those. If nothing can be written, nothing is asked of a device.
+//!
+//! On a full disk requests are refused before they leave, except those that stop something. Entries that cannot be written are
+//! kept and written first, in order.
 
 use std::{
     num::NonZeroU64,
@@ -23,7 +26,7 @@ use parking_lot::Mutex;
 use protocol::{
     lending::{LedgerHead, RelayAuditPage},
     relay::{
-        RawJson, RelayAuditEntry, RelayError, RelayErrorCode,
+        MethodInfo, RawJson, RelayAuditEntry, RelayError, RelayErrorCode,
         audit::chain::{self, ChainHead},
     },
 };
@@ -54,6 +57,9 @@ const ENTRY_BYTES: usize = 1024;
 
 /// How long entries that nobody waits for are gathered: each write alone costs more than a small request.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
+
+/// The time between two attempts to write entries that are kept.
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What was asked of devices. A clone is the same.
 #[derive(Clone)]
@@ -104,13 +110,17 @@ impl Ledger {
         &self.0.store
     }
 
-    /// Writes down that something is asked; once it is written if `must` be, or the last entries could not be.
+    /// Writes down that something is asked; once it is written if `must` be.
     ///
     /// # Errors
     /// If it cannot be written: then nothing may be asked.
     pub(crate) async fn begin(&self, entry: RelayAuditEntry, must: bool) -> Result<(), RelayError> {
         let Some(posts) = self.posts() else { return Err(unwritten()) };
-        if !must && !self.0.failing.load(Relaxed) {
+        let stops = MethodInfo::find(&entry.method).is_some_and(MethodInfo::stops_running_operation);
+        if self.0.failing.load(Relaxed) || self.0.store.is_low() && !stops {
+            return Err(unwritten());
+        }
+        if !must {
             return posts.send(Post { entry, written: None }).await.map_err(|_| unwritten());
         }
         let (written, answer) = oneshot::channel();
@@ -189,30 +199,70 @@ impl Ledger {
         while gather(&mut queue, &mut batch).await {
             let (entries, waiting): (Vec<_>, Vec<_>) =
                 batch.drain(..).map(|post| (post.entry, post.written)).unzip();
-            let written = self.append(entries).await;
-            self.0.failing.store(!written, Relaxed);
-            for waiting in waiting.into_iter().flatten() {
-                // Whoever asked may be gone.
-                let _ = waiting.send(written);
+            match self.append(entries).await {
+                Ok(()) => answer(waiting, true),
+                Err(entries) => {
+                    // Requests that did not wait have left, so their entries must not be lost.
+                    let sent = entries.into_iter().zip(&waiting).filter(|(_, waiting)| waiting.is_none());
+                    let kept = sent.map(|(entry, _)| entry).collect();
+                    answer(waiting, false);
+                    self.write_kept(kept, &mut queue).await;
+                }
             }
         }
     }
 
-    /// Appends entries to the chain; whether they are written.
-    async fn append(&self, entries: Vec<RelayAuditEntry>) -> bool {
+    /// Writes entries that could not be written, as soon as that is possible. Meanwhile nothing may begin; the ends of what
+    /// goes on are kept too.
+    async fn write_kept(&self, mut kept: Vec<RelayAuditEntry>, queue: &mut mpsc::Receiver<Post>) {
+        self.0.failing.store(true, Relaxed);
+        loop {
+            while let Ok(post) = queue.try_recv() {
+                match post.written {
+                    Some(written) => drop(written.send(false)),
+                    None => kept.push(post.entry),
+                }
+            }
+            match self.append(kept).await {
+                Ok(()) => break,
+                Err(entries) => kept = entries,
+            }
+            if self.posts().is_none() {
+                error!(entries = kept.len(), "the hub ends and loses entries of the device audit log");
+                return;
+            }
+            tokio::time::sleep(RETRY_INTERVAL).await;
+        }
+        self.0.failing.store(false, Relaxed);
+    }
+
+    /// Appends entries to the chain. Returns them if they cannot be written.
+    async fn append(&self, entries: Vec<RelayAuditEntry>) -> Result<(), Vec<RelayAuditEntry>> {
+        if entries.is_empty() {
+            return Ok(());
+        }
         let head = self.0.head.lock().clone();
-        // Not where requests are served, as there may be hundreds.
-        let Ok((frames, head)) = spawn_blocking(move || chained(head, entries)).await else { return false };
-        match self.0.journal.append(frames).await {
+        // Not where requests are served, as there may be hundreds. It fails only when the runtime ends.
+        let chained = spawn_blocking(move || chained(head, entries)).await;
+        let Ok((frames, head)) = chained else { return Ok(()) };
+        match self.0.journal.append(frames.clone()).await {
             Ok(_) => {
                 *self.0.head.lock() = head;
-                true
+                Ok(())
             }
             Err(error) => {
-                error!(error = %ErrorChain(&error), "could not write the device audit log");
-                false
+                error!(error = %ErrorChain(&error), "could not write the device audit log; the entries are kept");
+                let frames = (0..frames.len()).map(|at| frames.frame(at));
+                Err(frames.filter_map(|frame| serde_json::from_slice(&frame).ok()).collect())
             }
         }
+    }
+}
+
+/// Tells those who wait whether their entries are written. Whoever asked may be gone.
+fn answer(waiting: Vec<Option<oneshot::Sender<bool>>>, written: bool) {
+    for waiting in waiting.into_iter().flatten() {
+        let _ = waiting.send(written);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hub_access::EffectiveRights;
 use jiff::Timestamp;
 use protocol::{
     EnvironmentId, RuntimeId,
@@ -15,7 +16,7 @@ use super::{
     acceptance::Allowed,
     store::{self, Added, EnvironmentEntry, GrantEntry, NewDevice, State},
 };
-use crate::{NewToken, caller::Rights, registry::Identity};
+use crate::{NewToken, registry::Identity};
 
 /// Why there is no grant or environment.
 #[derive(Debug, thiserror::Error)]
@@ -104,7 +105,7 @@ impl Relay {
     pub(crate) fn add_environment(
         &self,
         add: CreateEnvironmentRequest,
-        by: &Rights,
+        by: &EffectiveRights,
     ) -> Result<(Arc<Environment>, NewToken), AddError> {
         let CreateEnvironmentRequest { runtime_id, session_id, run_id, using } = add;
         let runtime =

@@ -2,13 +2,12 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
+use hub_access::{NewToken, token_digest};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::lending::{PairedDevice, PairingStarted, PendingPairing, StartPairingRequest};
 use rustix::rand::{GetRandomFlags, getrandom};
 use secrecy::ExposeSecret;
-
-use crate::secret::{NewToken, digest};
 
 /// What a secret begins with that a device asks with.
 const CLAIM_PREFIX: &str = "tombolo_pair_";
@@ -185,7 +184,7 @@ impl Pairings {
 
     /// Whether the device with this secret is let in. What it connects with is told once.
     pub(crate) fn claim(&self, secret: &str) -> Claim {
-        let (digest, now) = (digest(secret), Timestamp::now());
+        let (digest, now) = (token_digest(secret), Timestamp::now());
         let mut all = self.0.lock();
         let Some(at) = all.iter().position(|waiting| waiting.digest == digest) else { return Claim::Unknown };
         all[at].heard_at = now;

@@ -4,6 +4,7 @@ mod state;
 
 use std::{io, path::PathBuf, sync::Arc};
 
+use hub_access::{NewToken, StateFile};
 use jiff::Timestamp;
 use protocol::{
     EnvironmentId, GrantId, WaitId, WorkspaceName,
@@ -12,7 +13,7 @@ use protocol::{
 };
 use tokio::sync::watch;
 
-use crate::{registry::Identity, secret::NewToken, state_file::StateFile};
+use crate::registry::Identity;
 
 pub(crate) use state::{DeviceEntry, EnvironmentEntry, GrantEntry, NewDevice, State, TokenEntry};
 

@@ -14,6 +14,6 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 /// List audit entries after `cursor`: every change, every command to a runtime, every rejected request.
 #[utoipa::path(get, path = "/api/audit", tag = "audit", params(AuditQuery), responses((status = OK, body = AuditPage), Problems))]
 async fn page(State(app): State<App>, Query(query): Query<AuditQuery>) -> Result<Json<AuditPage>> {
-    let page = app.audit.page(query.cursor, query.limit()?).await;
+    let page = app.access.audit.page(query.cursor, query.limit()?).await;
     page.map(Json).map_err(|error| ProblemResponse::internal(&error))
 }

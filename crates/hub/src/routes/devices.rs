@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use http::StatusCode;
+use hub_access::Principal;
 use protocol::{
     hub::Role,
     lending::{AddDeviceRequest, Device, DeviceAdded, DeviceList},
@@ -16,7 +17,6 @@ use super::{
 };
 use crate::{
     app::App,
-    caller::Caller,
     relay::store::{DeviceEntry, Error, NewDevice},
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 
 /// List the devices of the caller's workspaces, by name.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", responses((status = OK, body = DeviceList), Problems))]
-async fn list(State(app): State<App>, caller: Caller) -> Json<DeviceList> {
+async fn list(State(app): State<App>, caller: Principal) -> Json<DeviceList> {
     let state = app.relay.store.now();
     let seen = state.devices().filter(|device| caller.sees(&device.workspace));
     Json(DeviceList { items: seen.map(|entry| device(&app, entry)).collect(), next_cursor: None })
@@ -39,7 +39,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<DeviceList> {
 )]
 async fn add(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     extract::Json(add): extract::Json<AddDeviceRequest>,
 ) -> Result<(StatusCode, Json<DeviceAdded>)> {
     need(&caller, &add.workspace, Role::Owner)?;
@@ -57,7 +57,7 @@ async fn add(
     params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
     responses((status = OK, body = Device), Problems)
 )]
-async fn get(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<Json<Device>> {
+async fn get(State(app): State<App>, caller: Principal, Path(id): Path<ClientId>) -> Result<Json<Device>> {
     let entry = find(&app, &caller, &id, Role::Viewer)?;
     Ok(Json(device(&app, &entry)))
 }
@@ -68,7 +68,7 @@ async fn get(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -
     params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
     responses((status = NO_CONTENT, description = "Removed"), Problems)
 )]
-async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<StatusCode> {
+async fn remove(State(app): State<App>, caller: Principal, Path(id): Path<ClientId>) -> Result<StatusCode> {
     find(&app, &caller, &id, Role::Owner)?;
     app.relay.store.change(|state, _| state.remove_device(&id)).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)
@@ -81,14 +81,14 @@ async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>
     params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
     responses((status = NO_CONTENT, description = "Token revoked; the device is disconnected"), Problems)
 )]
-async fn stop(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<StatusCode> {
+async fn stop(State(app): State<App>, caller: Principal, Path(id): Path<ClientId>) -> Result<StatusCode> {
     find(&app, &caller, &id, Role::Controller)?;
     app.relay.store.change(|state, _| state.stop_device(&id)).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The device of that name, for who has a role in its workspace.
-fn find(app: &App, caller: &Caller, id: &ClientId, role: Role) -> Result<std::sync::Arc<DeviceEntry>> {
+fn find(app: &App, caller: &Principal, id: &ClientId, role: Role) -> Result<std::sync::Arc<DeviceEntry>> {
     let state = app.relay.store.now();
     let entry = state.device(id).map_err(|error| refused(&error))?;
     need_of(caller, &entry.workspace, role, &Error::NoDevice(id.clone()))?;

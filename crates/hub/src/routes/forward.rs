@@ -16,6 +16,7 @@ use axum::{
     routing::any,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request::Parts};
+use hub_access::{AccessRequest, FORWARDED_ROUTE, PermissionRevoked, Permit, Principal};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{ProblemKind, RuntimeId};
 use server::{
@@ -26,12 +27,8 @@ use server::{
 use super::runtimes::find;
 use crate::{
     app::App,
-    caller::Caller,
-    guard::Asked,
-    permit::{Permit, Revoked},
-    policy::Sight,
+    policy::Visibility,
     runtime::{ResponseLimit, refused},
-    verb,
     websocket_proxy::{self, UpgradeResponse},
 };
 use partial::Shape;
@@ -90,34 +87,34 @@ const NO_PAGE: [(HeaderName, HeaderValue); 2] = [
 ];
 
 pub(crate) fn router() -> Router<App> {
-    Router::new().route(verb::FORWARD, any(forward))
+    Router::new().route(FORWARDED_ROUTE, any(forward))
 }
 
 async fn forward(
     State(app): State<App>,
     Path((id, _)): Path<(RuntimeId, String)>,
-    Extension(asked): Extension<Asked>,
-    caller: Caller,
+    Extension(asked): Extension<AccessRequest>,
+    caller: Principal,
     permit: Permit,
     request: Request,
 ) -> Result<Response> {
     let registered = find(&app, &id)?;
     let (mut parts, body) = request.into_parts();
-    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
+    let sight = caller.rights.visibility(&*app.access.policy.now(), &registered.workspace, &id);
     let (partly, permit) = match sight {
-        Sight::Whole => (None, permit.seeing_everything()),
-        Sight::Through(lens) => (Some((shape(&mut parts, &asked.pieces)?, lens)), permit),
+        Visibility::Full => (None, permit.seeing_everything()),
+        Visibility::Redacted(lens) => (Some((shape(&mut parts, &asked.segments)?, lens)), permit),
     };
     let upgrade = match parts.headers.contains_key(header::UPGRADE) {
-        true => Some(socket(&mut parts, &id, &asked.pieces).await?),
+        true => Some(socket(&mut parts, &id, &asked.segments).await?),
         false => None,
     };
     let mut request = Request::new(Body::empty());
     *request.method_mut() = parts.method;
-    *request.uri_mut() = route(&asked.pieces, parts.uri.query())?;
+    *request.uri_mut() = route(&asked.segments, parts.uri.query())?;
     *request.headers_mut() = said_by(&caller, parts.headers);
     let limit = ResponseLimit::for_request(
-        (request.method(), &asked.pieces, request.uri()),
+        (request.method(), &asked.segments, request.uri()),
         (app.response_timeout, app.stall),
     );
     request.extensions_mut().insert(limit);
@@ -134,7 +131,7 @@ async fn forward(
     }
     let body = Body::from_stream(permit.clone().cut(body.into_data_stream()));
     let made = match &asked.worker {
-        Some(session) if asked.verb.creates_session() => {
+        Some(session) if asked.action.creates_session() => {
             let described = session::describe(&app, &caller, (&id, session), body).await?;
             *request.headers_mut() = session::headers(std::mem::take(request.headers_mut()));
             *request.body_mut() = described.body.into();
@@ -152,11 +149,11 @@ async fn forward(
         environment.keep();
     }
     if let Some(worker) = asked.worker {
-        if asked.verb.drives() && is_done {
+        if asked.action.drives() && is_done {
             app.presences.drove(&id, &worker, &caller.user);
         }
         // One that is not there is gone too: it may have been deleted when the answer was lost.
-        if asked.verb.ends_session() && (is_done || response.status() == StatusCode::NOT_FOUND) {
+        if asked.action.ends_session() && (is_done || response.status() == StatusCode::NOT_FOUND) {
             app.relay.end_session(&id, &worker);
         }
     }
@@ -194,7 +191,7 @@ async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<
 async fn or_revoked<T>(permit: &Permit, answer: impl Future<Output = T>) -> Result<T> {
     tokio::select! {
         answer = answer => Ok(answer),
-        () = permit.clone().ended() => Err(ProblemResponse::new(ProblemKind::Forbidden, Revoked.to_string())),
+        () = permit.clone().ended() => Err(ProblemResponse::new(ProblemKind::Forbidden, PermissionRevoked.to_string())),
     }
 }
 
@@ -225,7 +222,7 @@ fn route(pieces: &[String], query: Option<&str>) -> Result<Uri> {
 }
 
 /// The headers of a request as the runtime gets them: what is done is done by who asks, whatever they say.
-fn said_by(caller: &Caller, headers: HeaderMap) -> HeaderMap {
+fn said_by(caller: &Principal, headers: HeaderMap) -> HeaderMap {
     let mut headers = passed_on(headers);
     // The name of a user is a value that a header can carry.
     if let Ok(user) = HeaderValue::from_str(caller.user.as_str()) {

@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use http::StatusCode;
+use hub_access::{Principal, runtime_not_found};
 use jiff::Timestamp;
 use protocol::{
     GrantId,
@@ -15,7 +16,7 @@ use super::{
     Problems,
     relay::{need_of, not_added, refused},
 };
-use crate::{app::App, caller::Caller, guard::no_runtime, relay::store::Error};
+use crate::{app::App, relay::store::Error};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(list, add)).add(routes!(remove));
@@ -23,7 +24,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 
 /// List the grants for devices of the caller's workspaces, oldest first.
 #[utoipa::path(get, path = "/api/grants", tag = "grants", responses((status = OK, body = GrantList), Problems))]
-async fn list(State(app): State<App>, caller: Caller) -> Json<GrantList> {
+async fn list(State(app): State<App>, caller: Principal) -> Json<GrantList> {
     let state = app.relay.store.now();
     let is_seen =
         |grant: &Grant| state.device(&grant.client_id).is_ok_and(|device| caller.sees(&device.workspace));
@@ -38,7 +39,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<GrantList> {
 )]
 async fn add(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     extract::Json(add): extract::Json<CreateGrantRequest>,
 ) -> Result<(StatusCode, Json<Grant>)> {
     check(&app, &caller, &add)?;
@@ -47,14 +48,14 @@ async fn add(
 }
 
 /// Whether somebody may grant this: both are in a workspace that they own.
-pub(super) fn check(app: &App, caller: &Caller, add: &CreateGrantRequest) -> Result<()> {
+pub(super) fn check(app: &App, caller: &Principal, add: &CreateGrantRequest) -> Result<()> {
     let state = app.relay.store.now();
     let device = state.device(&add.client_id).map_err(|error| refused(&error))?;
     need_of(caller, &device.workspace, Role::Owner, &Error::NoDevice(add.client_id.clone()))?;
     let runtime = app.registry.get(&add.runtime_id);
     match runtime.is_some_and(|runtime| runtime.workspace == device.workspace) {
         true => Ok(()),
-        false => Err(no_runtime(&add.runtime_id)),
+        false => Err(runtime_not_found(&add.runtime_id)),
     }
 }
 
@@ -64,7 +65,7 @@ pub(super) fn check(app: &App, caller: &Caller, add: &CreateGrantRequest) -> Res
     params(("grant_id" = String, Path, pattern = "^grt_[0-9a-f]{32}$", description = "The grant")),
     responses((status = NO_CONTENT, description = "Grant revoked"), Problems)
 )]
-async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<GrantId>) -> Result<StatusCode> {
+async fn remove(State(app): State<App>, caller: Principal, Path(id): Path<GrantId>) -> Result<StatusCode> {
     let state = app.relay.store.now();
     let grant = state.grant(id).map_err(|error| refused(&error))?;
     let device = state.device(&grant.client_id).map_err(|error| refused(&error))?;

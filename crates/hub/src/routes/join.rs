@@ -13,9 +13,6 @@ use utoipa::IntoParams;
 use super::Problems;
 use crate::{app::App, registry::JoinError};
 
-/// Where a daemon comes in. The gate lets everybody through to here: what a daemon joins with is no token of a user.
-pub(crate) const PATH: &str = "/api/join/ws";
-
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(join));
 }
@@ -46,10 +43,10 @@ async fn join(
     upgrade: Result<WebSocketUpgrade>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
-    let Some(token) = bearer_token(&headers) else { return Err(app.limits.not_let_in(peer)) };
+    let Some(token) = bearer_token(&headers) else { return Err(app.access.limits.unauthorized(peer)) };
     let daemon_id = headers.get(DAEMON_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
     let (id, joined) = app.registry.joining(token, daemon_id).map_err(|error| match error {
-        JoinError::UnknownToken => app.limits.not_let_in(peer),
+        JoinError::UnknownToken => app.access.limits.unauthorized(peer),
         JoinError::AnotherDaemon(_) | JoinError::Expired(_) => {
             ProblemResponse::new(ProblemKind::Forbidden, error.to_string())
         }

@@ -6,6 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, StatusCode, header};
+use hub_access::{BROWSER_SESSION_AGE, EffectiveRights, Principal, SessionCookie};
 use protocol::{
     ProblemKind,
     people::{CallerIdentity, LoginRequest, LoginResponse, User},
@@ -14,12 +15,7 @@ use secrecy::ExposeSecret;
 use server::{PeerAddress, ProblemResponse, Result, RouteCollector, extract, routes};
 
 use super::{Problems, users::refused};
-use crate::{
-    app::App,
-    caller::{Caller, Rights},
-    people::SESSION,
-    session_cookie::SessionCookie,
-};
+use crate::app::App;
 
 /// The largest body of a login, which is read before it is known who sends it.
 const BODY_BYTES_MAX: usize = 4 << 10;
@@ -42,23 +38,23 @@ async fn login(
     extract::JsonUpTo(login): extract::JsonUpTo<LoginRequest, BODY_BYTES_MAX>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
-    if headers.contains_key(header::ORIGIN) && !app.names.is_same_or_allowed_origin(&headers) {
+    if headers.contains_key(header::ORIGIN) && !app.access.hosts.is_same_or_allowed_origin(&headers) {
         return Err(ProblemResponse::new(
             ProblemKind::HostNotAllowed,
             "logging in with a cookie is only possible from a page of this hub",
         ));
     }
-    let theirs = app.people.find(&login.token).ok_or_else(|| app.limits.not_let_in(peer))?;
-    app.limits.spend(theirs.token.id)?;
-    let (rights, new) = app.people.log_in(&login.token).map_err(|error| refused(&error))?;
+    let theirs = app.access.users.find(&login.token).ok_or_else(|| app.access.limits.unauthorized(peer))?;
+    app.access.limits.count_request(theirs.token.id)?;
+    let (rights, new) = app.access.users.log_in(&login.token).map_err(|error| refused(&error))?;
     let cookie = SessionCookie::for_request(&headers, peer);
-    let page_key = cookie.page_key(&app.key, new.expose_secret());
-    let cookie = cookie.set(new.expose_secret(), SESSION);
+    let page_key = cookie.page_key(&app.access.key, new.expose_secret());
+    let cookie = cookie.set(new.expose_secret(), BROWSER_SESSION_AGE);
     let CallerIdentity { user, token } = who(&rights);
     let mut response = Json(LoginResponse { user, token, page_key }).into_response();
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     // So that the audit knows who it was.
-    response.extensions_mut().insert(Caller::new(rights));
+    response.extensions_mut().insert(Principal::new(rights));
     Ok(response)
 }
 
@@ -70,7 +66,7 @@ async fn login(
 async fn logout(
     State(app): State<App>,
     peer: Option<Extension<PeerAddress>>,
-    caller: Caller,
+    caller: Principal,
     headers: HeaderMap,
 ) -> Result<Response> {
     if !caller.rights.token.is_session {
@@ -79,7 +75,7 @@ async fn logout(
             "this request has no login cookie; revoke the token instead",
         ));
     }
-    app.people.revoke(caller.token).map_err(|error| refused(&error))?;
+    app.access.users.revoke(caller.token).map_err(|error| refused(&error))?;
     let cookie = SessionCookie::for_request(&headers, peer.map(|Extension(peer)| peer)).clear();
     let mut response = StatusCode::NO_CONTENT.into_response();
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
@@ -88,10 +84,10 @@ async fn logout(
 
 /// Get the caller's user and permissions.
 #[utoipa::path(get, path = "/api/whoami", tag = "login", responses((status = OK, body = CallerIdentity), Problems))]
-async fn whoami(caller: Caller) -> Json<CallerIdentity> {
+async fn whoami(caller: Principal) -> Json<CallerIdentity> {
     Json(who(&caller.rights))
 }
 
-fn who(rights: &Rights) -> CallerIdentity {
+fn who(rights: &EffectiveRights) -> CallerIdentity {
     CallerIdentity { user: User::clone(&rights.user), token: (*rights.token).clone() }
 }

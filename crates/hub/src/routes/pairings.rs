@@ -6,6 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, StatusCode};
+use hub_access::{Principal, runtime_not_found};
 use protocol::{
     ProblemKind, UserName,
     hub::Role,
@@ -26,8 +27,6 @@ use super::{
 };
 use crate::{
     app::App,
-    caller::Caller,
-    guard::no_runtime,
     relay::{
         AddError, Claim, PairingError,
         store::{Added, NewDevice},
@@ -58,7 +57,7 @@ async fn begin(
 ) -> Result<(StatusCode, Json<PairingStarted>)> {
     let peer = peer.map(|Extension(peer)| peer);
     // Nobody knows who asks, so that they cannot do it often.
-    app.limits.spend_unknown(peer)?;
+    app.access.limits.count_anonymous(peer)?;
     let pairing =
         app.relay.pairings.begin(begin, peer.map(|PeerAddress(address)| address.ip().to_canonical()));
     let pairing = pairing.map_err(|error| match error {
@@ -73,7 +72,7 @@ async fn begin(
 #[utoipa::path(
     get, path = "/api/devices/pairings", tag = "pairings", responses((status = OK, body = PairingList), Problems)
 )]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList>> {
+async fn list(State(app): State<App>, caller: Principal) -> Result<Json<PairingList>> {
     if !caller.is_admin() {
         return Err(ProblemResponse::new(
             ProblemKind::Forbidden,
@@ -91,7 +90,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList
 )]
 async fn look(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
 ) -> Result<Json<PendingPairing>> {
@@ -107,7 +106,7 @@ async fn look(
 )]
 async fn confirm(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
     extract::Json(confirm): extract::Json<ConfirmPairingRequest>,
@@ -116,7 +115,7 @@ async fn confirm(
     for id in &confirm.runtimes {
         let runtime = app.registry.get(id);
         if runtime.is_none_or(|runtime| runtime.workspace != confirm.workspace) {
-            return Err(no_runtime(id));
+            return Err(runtime_not_found(id));
         }
     }
     let paired = |request: &PendingPairing| let_in(&app, request, &confirm, &caller.user);
@@ -161,7 +160,7 @@ fn let_in(
 )]
 async fn refuse(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
 ) -> Result<StatusCode> {
@@ -173,7 +172,7 @@ async fn refuse(
 }
 
 /// Checks that the caller could confirm a device in some workspace: a device that waits belongs to none yet.
-fn need_owner_somewhere(caller: &Caller) -> Result<()> {
+fn need_owner_somewhere(caller: &Principal) -> Result<()> {
     match caller.is_admin() || caller.rights.highest_role() >= Some(Role::Owner) {
         true => Ok(()),
         false => {
@@ -197,7 +196,7 @@ async fn claim(
     peer: Option<Extension<PeerAddress>>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
-    let Some(secret) = bearer_token(&headers) else { return Err(app.limits.not_let_in(peer)) };
+    let Some(secret) = bearer_token(&headers) else { return Err(app.access.limits.unauthorized(peer)) };
     match app.relay.pairings.claim(secret) {
         Claim::Waiting => Ok((StatusCode::ACCEPTED, Json(PairingClaim::Waiting)).into_response()),
         Claim::Confirmed(device) => Ok(Json(PairingClaim::Confirmed(*device)).into_response()),
@@ -208,7 +207,7 @@ async fn claim(
             ProblemKind::PairingExpired,
             "the pairing code expired before it was confirmed; pair again",
         )),
-        Claim::Unknown => Err(app.limits.not_let_in(peer)),
+        Claim::Unknown => Err(app.access.limits.unauthorized(peer)),
     }
 }
 
@@ -218,5 +217,5 @@ fn unknown(app: &App, peer: Option<Extension<PeerAddress>>) -> ProblemResponse {
         ProblemKind::PairingNotFound,
         "no device is waiting with this code; check the code, or pair again",
     );
-    app.limits.refused(peer.map(|Extension(peer)| peer), why)
+    app.access.limits.refuse(peer.map(|Extension(peer)| peer), why)
 }

@@ -8,17 +8,14 @@ pub(crate) mod mcp;
 pub(crate) mod requests;
 pub(crate) mod status;
 
+use hub_access::{Principal, runtime_not_found};
 use protocol::{ProblemKind, WorkspaceName, hub::Role};
 use server::{ProblemResponse, Result};
 
-use crate::{
-    caller::Caller,
-    guard::no_runtime,
-    relay::{AddError, store::Error},
-};
+use crate::relay::{AddError, store::Error};
 
 /// Whether somebody who is to have a role in a workspace has it. Who manages the hub may do whatever is done to devices.
-pub(super) fn need(caller: &Caller, workspace: &WorkspaceName, role: Role) -> Result<()> {
+pub(super) fn need(caller: &Principal, workspace: &WorkspaceName, role: Role) -> Result<()> {
     let has = caller.is_admin() || caller.rights.role_in(workspace).is_some_and(|theirs| theirs >= role);
     match has {
         true => Ok(()),
@@ -30,7 +27,12 @@ pub(super) fn need(caller: &Caller, workspace: &WorkspaceName, role: Role) -> Re
 }
 
 /// The same, for what is not there for those who do not see its workspace.
-pub(super) fn need_of(caller: &Caller, workspace: &WorkspaceName, role: Role, missing: &Error) -> Result<()> {
+pub(super) fn need_of(
+    caller: &Principal,
+    workspace: &WorkspaceName,
+    role: Role,
+    missing: &Error,
+) -> Result<()> {
     match caller.sees(workspace) {
         true => need(caller, workspace, role),
         false => Err(refused(missing)),
@@ -39,7 +41,7 @@ pub(super) fn need_of(caller: &Caller, workspace: &WorkspaceName, role: Role, mi
 
 pub(super) fn not_added(error: &AddError) -> ProblemResponse {
     match error {
-        AddError::NoRuntime(id) => no_runtime(id),
+        AddError::NoRuntime(id) => runtime_not_found(id),
         AddError::Store(error) => refused(error),
     }
 }

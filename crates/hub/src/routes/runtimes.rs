@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::{Json, extract::State};
 use http::StatusCode;
+use hub_access::{Principal, runtime_not_found};
 use jiff::Timestamp;
 use protocol::{
     ProblemKind, RuntimeId,
@@ -14,7 +15,7 @@ use secrecy::ExposeSecret;
 use server::{ProblemResponse, Result, RouteCollector, extract, extract::Path, routes};
 
 use super::Problems;
-use crate::{Registered, RegistryError, app::App, caller::Caller, guard::no_runtime, runtime::ask};
+use crate::{Registered, RegistryError, app::App, runtime::ask};
 
 /// How long a join token may wait for its daemon, if nothing else is asked for.
 const JOIN_TOKEN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,7 +26,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 
 /// List the runtimes of the caller's workspaces by name. Administrators see all runtimes.
 #[utoipa::path(get, path = "/api/runtimes", tag = "runtimes", responses((status = OK, body = RuntimeList), Problems))]
-async fn list(State(app): State<App>, caller: Caller) -> Json<RuntimeList> {
+async fn list(State(app): State<App>, caller: Principal) -> Json<RuntimeList> {
     let seen = app.registry.list().into_iter().filter(|(_, registered)| caller.sees(&registered.workspace));
     let items = seen.map(|(id, registered)| runtime(id, &registered)).collect();
     Json(RuntimeList { items, next_cursor: None })
@@ -95,13 +96,13 @@ async fn remove(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Sta
             app.feeds.forget(&id);
             Ok(StatusCode::NO_CONTENT)
         }
-        false => Err(no_runtime(&id)),
+        false => Err(runtime_not_found(&id)),
     }
 }
 
 /// The runtime of that name.
 pub(super) fn find(app: &App, id: &RuntimeId) -> Result<Registered> {
-    app.registry.get(id).ok_or_else(|| no_runtime(id))
+    app.registry.get(id).ok_or_else(|| runtime_not_found(id))
 }
 
 fn runtime(id: RuntimeId, registered: &Registered) -> Runtime {

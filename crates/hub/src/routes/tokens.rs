@@ -2,6 +2,7 @@
 
 use axum::{Extension, Json, extract::State};
 use http::StatusCode;
+use hub_access::{EffectiveRights, Principal, UserStoreError};
 use jiff::Timestamp;
 use protocol::{
     ProblemKind, TokenId, UserName,
@@ -17,11 +18,7 @@ use server::{
 use utoipa::IntoParams;
 
 use super::{Problems, users::refused};
-use crate::{
-    app::App,
-    caller::{Caller, Rights},
-    people::Error,
-};
+use crate::app::App;
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(list, add)).add(routes!(revoke));
@@ -40,11 +37,11 @@ struct ListQuery {
 #[utoipa::path(get, path = "/api/tokens", tag = "tokens", params(ListQuery), responses((status = OK, body = AccessTokenList), Problems))]
 async fn list(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<AccessTokenList>> {
     let user = whose(&caller, query.user)?;
-    let items = app.people.tokens(&user).map_err(|error| refused(&error))?;
+    let items = app.access.users.tokens(&user).map_err(|error| refused(&error))?;
     Ok(Json(AccessTokenList { items, next_cursor: None }))
 }
 
@@ -55,7 +52,7 @@ async fn list(
 )]
 async fn add(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     peer: Option<Extension<PeerAddress>>,
     extract::Json(mut add): extract::Json<CreateTokenRequest>,
 ) -> Result<(StatusCode, Json<TokenCreated>)> {
@@ -69,7 +66,7 @@ async fn add(
         false => caller.rights.clone(),
     };
     add.expires_at = expiry(creator.token.expires_at, add.expires_at)?;
-    let (token, new) = app.people.add_token(&user, add).map_err(|error| refused(&error))?;
+    let (token, new) = app.access.users.add_token(&user, add).map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(TokenCreated { token, secret: new.expose_secret().to_owned() })))
 }
 
@@ -77,21 +74,21 @@ async fn add(
 /// moment, cannot make an access of their own out of it.
 fn reauthenticated(
     app: &App,
-    caller: &Caller,
+    caller: &Principal,
     secret: Option<String>,
     peer: Option<Extension<PeerAddress>>,
-) -> Result<Rights> {
+) -> Result<EffectiveRights> {
     let Some(secret) = secret else {
         return Err(ProblemResponse::new(
             ProblemKind::Forbidden,
             "creating a token from a browser needs `currentToken`, the secret of one of your tokens",
         ));
     };
-    let found = app.people.find(&secret);
+    let found = app.access.users.find(&secret);
     let found = found.filter(|rights| {
         rights.user.name == caller.user && !rights.token.is_session && rights.token.scope.is_none()
     });
-    found.ok_or_else(|| app.limits.not_let_in(peer.map(|Extension(peer)| peer)))
+    found.ok_or_else(|| app.access.limits.unauthorized(peer.map(|Extension(peer)| peer)))
 }
 
 /// When a token expires, so that it does not outlive the one that creates it.
@@ -111,19 +108,19 @@ fn expiry(creator: Option<Timestamp>, asked: Option<Timestamp>) -> Result<Option
     params(("token_id" = String, Path, pattern = "^tok_[0-9a-f]{32}$", description = "The token's id, not its secret")),
     responses((status = NO_CONTENT, description = "Token revoked"), Problems)
 )]
-async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<TokenId>) -> Result<StatusCode> {
-    let token = app.people.token(id).map_err(|error| refused(&error))?;
+async fn revoke(State(app): State<App>, caller: Principal, Path(id): Path<TokenId>) -> Result<StatusCode> {
+    let token = app.access.users.token(id).map_err(|error| refused(&error))?;
     // One with a scope has only itself.
     let is_theirs = token.user == caller.user && (caller.rights.token.scope.is_none() || id == caller.token);
     if !is_theirs && !caller.is_admin() {
-        return Err(refused(&Error::NoToken(id)));
+        return Err(refused(&UserStoreError::NoToken(id)));
     }
-    app.people.revoke(id).map_err(|error| refused(&error))?;
+    app.access.users.revoke(id).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Whose tokens are meant, if the caller may have them.
-fn whose(caller: &Caller, user: Option<UserName>) -> Result<UserName> {
+fn whose(caller: &Principal, user: Option<UserName>) -> Result<UserName> {
     let user = user.unwrap_or_else(|| caller.user.clone());
     if user != caller.user && !caller.is_admin() {
         return Err(ProblemResponse::new(

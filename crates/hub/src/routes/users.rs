@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use http::StatusCode;
+use hub_access::UserStoreError;
 use protocol::{
     ProblemKind, UserName,
     people::{CreateUserRequest, UpdateUserRequest, User, UserList},
@@ -9,7 +10,7 @@ use protocol::{
 use server::{ProblemResponse, Result, RouteCollector, extract, extract::Path, routes};
 
 use super::Problems;
-use crate::{app::App, people::Error};
+use crate::app::App;
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(list, add)).add(routes!(get, set, remove));
@@ -18,7 +19,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 /// List the users, by name.
 #[utoipa::path(get, path = "/api/users", tag = "users", responses((status = OK, body = UserList), Problems))]
 async fn list(State(app): State<App>) -> Json<UserList> {
-    Json(UserList { items: app.people.users(), next_cursor: None })
+    Json(UserList { items: app.access.users.users(), next_cursor: None })
 }
 
 /// Add a user. Create a token for the user next.
@@ -32,7 +33,8 @@ async fn add(
 ) -> Result<(StatusCode, Json<User>)> {
     let CreateUserRequest { name, is_admin, default_role, roles } = add;
     let user = app
-        .people
+        .access
+        .users
         .add_user(name, UpdateUserRequest { is_admin, default_role, roles })
         .map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(user)))
@@ -45,7 +47,7 @@ async fn add(
     responses((status = OK, body = User), Problems)
 )]
 async fn get(State(app): State<App>, Path(name): Path<UserName>) -> Result<Json<User>> {
-    app.people.user(&name).map(Json).map_err(|error| refused(&error))
+    app.access.users.user(&name).map(Json).map_err(|error| refused(&error))
 }
 
 /// Replace a user's roles. The change also applies to open streams.
@@ -59,7 +61,7 @@ async fn set(
     Path(name): Path<UserName>,
     extract::Json(set): extract::Json<UpdateUserRequest>,
 ) -> Result<Json<User>> {
-    app.people.set_user(&name, set).map(Json).map_err(|error| refused(&error))
+    app.access.users.set_user(&name, set).map(Json).map_err(|error| refused(&error))
 }
 
 /// Remove a user and all their tokens.
@@ -69,20 +71,20 @@ async fn set(
     responses((status = NO_CONTENT, description = "User removed; their tokens are revoked"), Problems)
 )]
 async fn remove(State(app): State<App>, Path(name): Path<UserName>) -> Result<StatusCode> {
-    app.people.remove_user(&name).map_err(|error| refused(&error))?;
+    app.access.users.remove_user(&name).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub(super) fn refused(error: &Error) -> ProblemResponse {
+pub(super) fn refused(error: &UserStoreError) -> ProblemResponse {
     let kind = match error {
-        Error::NoUser(_) => ProblemKind::UserNotFound,
-        Error::UserTaken(_) => ProblemKind::UserTaken,
-        Error::NoToken(_) => ProblemKind::TokenNotFound,
-        Error::LastAdmin(_) => ProblemKind::LastAdmin,
-        Error::Full { .. } => ProblemKind::PeopleFull,
-        Error::Expired => ProblemKind::InvalidRequest,
-        Error::NotLetIn => ProblemKind::Unauthorized,
-        Error::File(_) => return ProblemResponse::internal(error),
+        UserStoreError::NoUser(_) => ProblemKind::UserNotFound,
+        UserStoreError::UserTaken(_) => ProblemKind::UserTaken,
+        UserStoreError::NoToken(_) => ProblemKind::TokenNotFound,
+        UserStoreError::LastAdmin(_) => ProblemKind::LastAdmin,
+        UserStoreError::Full { .. } => ProblemKind::PeopleFull,
+        UserStoreError::Expired => ProblemKind::InvalidRequest,
+        UserStoreError::NotLetIn => ProblemKind::Unauthorized,
+        UserStoreError::File(_) => return ProblemResponse::internal(error),
     };
     ProblemResponse::new(kind, error.to_string())
 }

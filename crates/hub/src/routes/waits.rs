@@ -1,6 +1,7 @@
 //! `/api/waits`: what waits for a person in all runtimes.
 
 use axum::{Json, extract::State, response::Response};
+use hub_access::{Principal, RightsWatch};
 use protocol::{
     Author, ProblemKind, RuntimeId, WaitId,
     inbox::WaitInbox,
@@ -9,7 +10,7 @@ use protocol::{
 use server::{ProblemResponse, Result, RouteCollector, extract, extract::Path, routes, sse};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
-use crate::{app::App, caller::Caller, relay::Unanswered, runtime::tell, standing::Standing};
+use crate::{app::App, relay::Unanswered, runtime::tell};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(list)).add(routes!(events)).add(routes!(answer));
@@ -17,7 +18,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 
 /// List the open waits of all runtimes that the caller can see, oldest first. Runtimes that do not answer in time are named.
 #[utoipa::path(get, path = "/api/waits", tag = "waits", responses((status = OK, body = WaitInbox), Problems))]
-async fn list(State(app): State<App>, caller: Caller) -> Json<WaitInbox> {
+async fn list(State(app): State<App>, caller: Principal) -> Json<WaitInbox> {
     Json(app.inbox.list(&caller.rights).await)
 }
 
@@ -32,8 +33,8 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<WaitInbox> {
         Problems,
     )
 )]
-async fn events(State(app): State<App>, caller: Caller) -> Response {
-    let standing = Standing::new(&app.people, caller.token);
+async fn events(State(app): State<App>, caller: Principal) -> Response {
+    let standing = RightsWatch::new(&app.access.users, caller.token);
     sse::response(app.inbox.listen(standing).await.into_events())
 }
 
@@ -48,12 +49,12 @@ async fn events(State(app): State<App>, caller: Caller) -> Response {
 )]
 async fn answer(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path((runtime, wait)): Path<(RuntimeId, WaitId)>,
     extract::Json(mut reply): extract::Json<AnswerWaitRequest>,
 ) -> Result<Json<Wait>> {
     let registered = find(&app, &runtime)?;
-    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &runtime);
+    let sight = caller.rights.visibility(&*app.access.policy.now(), &registered.workspace, &runtime);
     match app.relay.approvals.answer(&runtime, wait, &reply, &caller.user).await {
         Ok(settled) => {
             app.presences.drove(&runtime, &settled.session_id, &caller.user);

@@ -1,6 +1,7 @@
 //! `/api/runtimes/{runtime_id}/workers`: the sessions of a runtime, as people watch them. Nothing can be said here.
 
 use axum::{Json, extract::State, response::Response};
+use hub_access::{Permit, Principal};
 use protocol::{
     ProblemKind, RuntimeId, SessionId,
     observation::{DiagnosticKind, StreamEnd, StreamLeg},
@@ -15,7 +16,7 @@ use server::{
 };
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
-use crate::{app::App, caller::Caller, permit::Permit, runtime::ask, viewer::Viewer};
+use crate::{app::App, runtime::ask, viewer::Viewer};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(list)).add(routes!(watch)).add(routes!(presence));
@@ -29,7 +30,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 )]
 async fn list(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<RuntimeId>,
 ) -> Result<Json<SessionList>> {
     let registered = find(&app, &id)?;
@@ -40,7 +41,7 @@ async fn list(
             format!("runtime `{id}` did not list its workers"),
         )
     };
-    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
+    let sight = caller.rights.visibility(&*app.access.policy.now(), &registered.workspace, &id);
     sight.show(answer.map_err(|_| silent())?).map(Json).ok_or_else(unshown)
 }
 
@@ -64,7 +65,7 @@ async fn watch(
     State(app): State<App>,
     Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
     Query(query): Query<WatchQuery>,
-    caller: Caller,
+    caller: Principal,
     permit: Permit,
     upgrade: Result<WebSocketUpgrade>,
 ) -> Result<Response> {
@@ -72,7 +73,7 @@ async fn watch(
     let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
     let watch =
         watch.map_err(|error| ProblemResponse::new(ProblemKind::TooManyConnections, error.to_string()))?;
-    let mut watch = watch.seen_with(permit.eye());
+    let mut watch = watch.seen_with(permit.access());
     if !watch.is_there().await {
         return Err(ProblemResponse::new(
             ProblemKind::SessionNotFound,

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU64, time::Duration};
 
-use hub::{Feeds, Key};
+use hub::{Feeds, SigningKey};
 use journal::Retention;
 use proptest::prelude::*;
 
@@ -66,7 +66,7 @@ async fn read(viewer: &mut Viewer, notebook: &mut Notebook, again: impl Fn(Optio
 
 async fn live(steps: Vec<Step>) {
     let directory = tempfile::tempdir().unwrap();
-    let hub = || Feeds::new(Key::open(&directory.path().join("key")).unwrap(), SMALL);
+    let hub = || Feeds::new(SigningKey::open(&directory.path().join("key")).unwrap(), SMALL);
     let (bus, mut feeds) = (Bus::new(), hub());
     let (mut viewer, mut notebook) = (Viewer::new(&feeds, &bus, None), Notebook::default());
     for step in steps {

@@ -3,9 +3,10 @@
 use std::{num::NonZeroU64, sync::Arc};
 
 use hub::{
-    BACKLOG, Feeds, Key, Watch,
+    BACKLOG, Feeds, SigningKey, Watch,
     policy::{
-        Both, Hidden, Lens, Look, PassThrough, Policies, Policy, Redaction, Roles, Sight, Verdict, What, Who,
+        AllowEverything, CombinedPolicy, CurrentPolicy, Decision, HiddenContent, Policy, PolicySubject,
+        RedactionPolicy, Redactor, RequestedAction, RolePolicy, StreamRedactor, Visibility,
     },
 };
 use journal::Retention;
@@ -30,10 +31,12 @@ const PATH: &str = "/home/joe/.ssh";
 struct Closed;
 
 impl Policy for Closed {
-    fn may(&self, _: &Who, what: &What<'_>) -> Verdict {
+    fn may(&self, _: &PolicySubject, what: &RequestedAction<'_>) -> Decision {
         match what {
-            What::Watch { worker: of, .. } if **of == worker() => Verdict::Denied("it is not for you".into()),
-            _ => Verdict::Allowed,
+            RequestedAction::Watch { worker: of, .. } if **of == worker() => {
+                Decision::Denied("it is not for you".into())
+            }
+            _ => Decision::Allowed,
         }
     }
 }
@@ -45,18 +48,18 @@ struct NoDetail(Arc<NoDetailLens>);
 struct NoDetailLens;
 
 impl Policy for NoDetail {
-    fn sight(&self, _: &Who, _: &RuntimeId) -> Sight {
-        Sight::Through(self.0.clone())
+    fn visibility(&self, _: &PolicySubject, _: &RuntimeId) -> Visibility {
+        Visibility::Redacted(self.0.clone())
     }
 }
 
-impl Lens for NoDetailLens {
-    fn look(&self) -> Box<dyn Look> {
+impl Redactor for NoDetailLens {
+    fn look(&self) -> Box<dyn StreamRedactor> {
         Box::new(*self)
     }
 }
 
-impl Look for NoDetailLens {
+impl StreamRedactor for NoDetailLens {
     fn event(&mut self, event: &Event) -> Option<Event> {
         let Event::Status(status) = event else { return None };
         Some(Event::Status(protocol::event::SessionStatus { detail: None, ..status.clone() }))
@@ -68,15 +71,15 @@ impl Look for NoDetailLens {
     }
 }
 
-fn who(role: Role) -> Who {
-    Who { user: "joe".parse().unwrap(), workspace: "lab".parse().unwrap(), role: Some(role) }
+fn who(role: Role) -> PolicySubject {
+    PolicySubject { user: "joe".parse().unwrap(), workspace: "lab".parse().unwrap(), role: Some(role) }
 }
 
 struct Stage {
     _directory: tempfile::TempDir,
     feeds: Feeds,
     bus: Arc<Bus>,
-    policies: Policies,
+    policies: CurrentPolicy,
 }
 
 impl Stage {
@@ -86,8 +89,8 @@ impl Stage {
 
     fn keeping(backlog: Retention) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), backlog);
-        Self { _directory: directory, feeds, bus: Bus::new(), policies: Policies::default() }
+        let feeds = Feeds::new(SigningKey::open(&directory.path().join("key")).unwrap(), backlog);
+        Self { _directory: directory, feeds, bus: Bus::new(), policies: CurrentPolicy::default() }
     }
 
     fn watch(&self, role: Role, cursor: Option<&str>) -> Viewer {
@@ -112,7 +115,7 @@ async fn who_may_not_watch_is_told_so() {
     let stage = Stage::new();
     let mut viewer = stage.watch(Role::Owner, None);
     viewer.envelope().await;
-    stage.policies.set(Arc::new(Both::new(Arc::new(Roles), Arc::new(Closed))));
+    stage.policies.set(Arc::new(CombinedPolicy::new(Arc::new(RolePolicy), Arc::new(Closed))));
     stage.bus.publish(1);
     for mut viewer in [viewer, stage.watch(Role::Owner, None)] {
         let end = viewer.next().await.unwrap_err();
@@ -134,7 +137,7 @@ async fn another_policy_holds_from_the_next_event_on() {
     let mut seen = Vec::new();
     for round in 0..6 {
         let hides = round % 2 == 1;
-        stage.policies.set(if hides { Arc::new(no_detail.clone()) } else { Arc::new(PassThrough) });
+        stage.policies.set(if hides { Arc::new(no_detail.clone()) } else { Arc::new(AllowEverything) });
         stage.bus.publish(2);
         while seen.len() < 2 * (round + 1) {
             let envelope = viewer.envelope().await;
@@ -181,8 +184,8 @@ async fn what_is_shown_is_decided_when_it_is_told() {
 #[tokio::test(start_paused = true)]
 async fn who_sees_everything_shares_the_frames_of_all() {
     let stage = Stage::new();
-    let hidden = Hidden { thinking: true, ..Hidden::default() };
-    stage.policies.set(Arc::new(Redaction::default().with(Role::Viewer, hidden)));
+    let hidden = HiddenContent { thinking: true, ..HiddenContent::default() };
+    stage.policies.set(Arc::new(RedactionPolicy::default().with(Role::Viewer, hidden)));
     let mut viewers = [stage.watch(Role::Owner, None), Viewer::new(&stage.feeds, &stage.bus, None)];
     for viewer in &mut viewers {
         viewer.envelope().await;
@@ -219,8 +222,8 @@ fn said(kind: u8, text: &str, last: bool) -> Event {
 async fn who_comes_in_the_middle_of_a_path_does_not_see_its_end() {
     let stage = Stage::keeping(Retention { events: NonZeroU64::new(2).unwrap(), ..BACKLOG });
     let paths = vec![format!("{PATH}/**")].try_into().unwrap();
-    let hidden = Hidden { paths, ..Hidden::default() };
-    stage.policies.set(Arc::new(Redaction::default().with(Role::Viewer, hidden)));
+    let hidden = HiddenContent { paths, ..HiddenContent::default() };
+    stage.policies.set(Arc::new(RedactionPolicy::default().with(Role::Viewer, hidden)));
     let mut everything = stage.watch(Role::Owner, None);
     everything.envelope().await;
     for event in [said(0, "see", false), said(3, " /home/joe", false), said(6, "", false), said(6, "", false)]
@@ -248,8 +251,8 @@ proptest! {
         runtime.block_on(async {
             let stage = Stage::new();
             let paths = vec!["/home/*/.ssh/**".to_owned()].try_into().unwrap();
-            let hidden = Hidden { thinking: true, tool_output: true, paths };
-            stage.policies.set(Arc::new(Redaction::default().with(Role::Viewer, hidden)));
+            let hidden = HiddenContent { thinking: true, tool_output: true, paths };
+            stage.policies.set(Arc::new(RedactionPolicy::default().with(Role::Viewer, hidden)));
             let mut everything = stage.watch(Role::Owner, None);
             let first = everything.envelope().await.cursor;
             let mut viewers = Vec::new();

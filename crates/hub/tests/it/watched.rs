@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use hub::{BACKLOG, Feeds, Key};
+use hub::{BACKLOG, Feeds, SigningKey};
 use protocol::{
     Event,
     observation::{DiagnosticKind, ObservationFrame, ResumeOutcome, StreamCloseCode, StreamControl},
@@ -15,7 +15,7 @@ use crate::{
 
 fn feeds() -> (tempfile::TempDir, Feeds) {
     let directory = tempfile::tempdir().unwrap();
-    let feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), BACKLOG);
+    let feeds = Feeds::new(SigningKey::open(&directory.path().join("key")).unwrap(), BACKLOG);
     (directory, feeds)
 }
 
@@ -115,7 +115,7 @@ async fn what_was_missed_is_told_to_the_end() {
     let cursor = Viewer::new(&first, &bus, None).envelope().await.cursor;
     bus.publish(5);
     for frames in 1..9 {
-        let feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), BACKLOG);
+        let feeds = Feeds::new(SigningKey::open(&directory.path().join("key")).unwrap(), BACKLOG);
         bus.cut_next_after(frames);
         let mut viewer = Viewer::new(&feeds, &bus, Some(&cursor));
         let mut seen = Notebook::default();
@@ -165,7 +165,7 @@ async fn a_cursor_goes_on() {
         bus.publish(5);
         if restart {
             drop(viewer);
-            feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), BACKLOG);
+            feeds = Feeds::new(SigningKey::open(&directory.path().join("key")).unwrap(), BACKLOG);
         } else {
             // Only what the hub has heard can be replayed as such.
             for _ in 0..5 {

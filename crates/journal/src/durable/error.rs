@@ -4,6 +4,7 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use rusqlite::ErrorCode;
 
+use super::disk_reserve;
 use crate::Seq;
 
 /// An error of a journal store or one of its journals.
@@ -55,6 +56,9 @@ pub enum Error {
     /// A transaction failed; nothing of it was written.
     #[error("could not write to the journal file")]
     Write(#[source] Arc<rusqlite::Error>),
+    /// The disk is full, and what is left of the reserve is for ending things. Servers return this before they begin something.
+    #[error("the disk is full; free some space and try again")]
+    Low,
     /// Reading failed; the caller may retry.
     #[error("could not read from the journal file")]
     Read(#[source] Arc<rusqlite::Error>),
@@ -90,13 +94,14 @@ impl Error {
     pub fn cause(&self) -> ErrorCause {
         match self {
             Error::Locked(_) => ErrorCause::Locked,
+            Error::Low => ErrorCause::Full,
             Error::Newer { .. } | Error::Foreign(_) | Error::Corrupt { .. } | Error::Missing(_) => {
                 ErrorCause::Corrupt
             }
             Error::Prepare { source, .. } if source.kind() == io::ErrorKind::StorageFull => ErrorCause::Full,
             Error::Open { source, .. } | Error::Write(source) | Error::Read(source) => {
                 match source.sqlite_error_code() {
-                    Some(ErrorCode::DiskFull) => ErrorCause::Full,
+                    _ if disk_reserve::is_full(source) => ErrorCause::Full,
                     Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorCause::Locked,
                     Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorCause::Corrupt,
                     _ => ErrorCause::Other,
@@ -130,6 +135,7 @@ mod tests {
     #[test]
     fn an_error_reports_the_cause_that_an_operator_can_remove() {
         check(ffi::SQLITE_FULL, ErrorCause::Full);
+        check(ffi::SQLITE_IOERR_SHMSIZE, ErrorCause::Full);
         check(ffi::SQLITE_BUSY, ErrorCause::Locked);
         check(ffi::SQLITE_CORRUPT, ErrorCause::Corrupt);
         check(ffi::SQLITE_NOTADB, ErrorCause::Corrupt);

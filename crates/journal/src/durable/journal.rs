@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use super::{
     DurableReader, Error, RecordUpdate,
+    disk_reserve::LowFlag,
     event_rows::{self, RowRange},
     queue::{AppendRequest, WriterQueue, WriterRequest},
     read_pool::ReadPool,
@@ -26,6 +27,7 @@ pub struct DurableJournal {
     pub(super) view: Arc<JournalView>,
     pub(super) queue: WriterQueue,
     pub(super) pool: Arc<ReadPool>,
+    pub(super) low: LowFlag,
 }
 
 /// The state of an open journal that the writer thread publishes to handles and readers.
@@ -109,6 +111,11 @@ impl DurableJournal {
     pub async fn last_records(&self, kind: &'static str, limit: u32) -> Result<Vec<(String, Bytes)>, Error> {
         let journal = self.view.id;
         Arc::clone(&self.pool).run(move |conn| record::list_last(conn, journal, kind, limit)).await
+    }
+
+    /// Whether the store [lacks its reserve](super::JournalStore::is_low).
+    pub fn is_low(&self) -> bool {
+        self.low.get()
     }
 
     /// The committed frames.

@@ -14,6 +14,7 @@ use tracing::{error, warn};
 use super::{
     DurableJournal, Error, JournalMetrics, StoredRecord,
     checkpoint::{self, CheckpointSignal},
+    disk_reserve::{self, DiskReserve, LowFlag},
     queue::{self, QueueCloser, WriterQueue, WriterRequest},
     read_pool::ReadPool,
     record,
@@ -46,6 +47,7 @@ pub struct JournalStore {
     closer: QueueCloser,
     pool: Arc<ReadPool>,
     signal: Arc<CheckpointSignal>,
+    low: LowFlag,
     writer: Option<JoinHandle<()>>,
     checkpoint: Option<JoinHandle<()>>,
     lock: File,
@@ -78,6 +80,11 @@ impl JournalStore {
         let conn = schema::open(&path, sync)?;
         let row_index = RowIndex::open(&conn).map_err(open_failed)?;
         let checkpoint_conn = schema::open_again(&path).map_err(open_failed)?;
+        for conn in [&conn, &checkpoint_conn] {
+            disk_reserve::keep_chunks(conn).map_err(open_failed)?;
+        }
+        let low = LowFlag::default();
+        let reserve = DiskReserve::open(&path, &conn, low.clone()).map_err(prepare_failed)?;
         let (queue, closer, requests) = queue::queue();
         let signal = Arc::new(CheckpointSignal::default());
         let pool = Arc::new(ReadPool::new(path.clone()));
@@ -87,14 +94,20 @@ impl JournalStore {
             closer,
             pool,
             signal: Arc::clone(&signal),
+            low,
             writer: None,
             checkpoint: None,
             lock,
         };
-        let parts = WriterParts { conn, row_index, requests, signal: Arc::clone(&signal), metrics };
+        let parts = WriterParts { conn, reserve, row_index, requests, signal: Arc::clone(&signal), metrics };
         store.writer = Some(writer_thread::start(parts).map_err(prepare_failed)?);
         store.checkpoint = Some(checkpoint::start(checkpoint_conn, &path, signal).map_err(prepare_failed)?);
         Ok(store)
+    }
+
+    /// Whether the disk is full, and appends use up the reserve. Admit nothing then that needs more of them.
+    pub fn is_low(&self) -> bool {
+        self.low.get()
     }
 
     /// Opens or creates the journal `name`. Its epoch and frames survive restarts. The retention of the last call applies.
@@ -104,7 +117,8 @@ impl JournalStore {
     pub async fn journal(&self, name: &str, retention: Retention) -> Result<DurableJournal, Error> {
         let name = name.to_owned();
         let view = self.queue.request(|reply| WriterRequest::Open { name, retention, reply }).await?;
-        Ok(DurableJournal { view, queue: self.queue.clone(), pool: Arc::clone(&self.pool) })
+        let (queue, pool, low) = (self.queue.clone(), Arc::clone(&self.pool), self.low.clone());
+        Ok(DurableJournal { view, queue, pool, low })
     }
 
     /// Deletes the journal `name` and returns whether it existed. A journal created later under that name has a new epoch.

@@ -6,17 +6,18 @@ use std::{
     num::NonZeroU64,
     sync::{Arc, atomic::Ordering},
     thread::{self, JoinHandle},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::mpsc;
-use tracing::warn;
+use tracing::{debug, info, warn};
 
 use super::{
     Error, JournalMetrics, checkpoint,
     checkpoint::CheckpointSignal,
+    disk_reserve::{self, DiskReserve},
     event_rows::{self, RowRange},
     journal::JournalView,
     queue::{AppendRequest, WriterRequest},
@@ -35,9 +36,16 @@ pub(super) const TAIL_BYTES: NonZeroU64 = NonZeroU64::new(512 * 1024).unwrap();
 /// With fewer open journals than this, the writer does not look for unused ones to close.
 const OPEN_MIN: usize = 64;
 
+/// While the store is low, the writer tries to create its reserve again after this time.
+const RESTORE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// While the store is low, the writer looks for requests this often, as it must wake up by itself.
+const LOW_POLL_INTERVAL: Duration = Duration::from_millis(5);
+
 /// The parts of an opened store that the writer thread takes over.
 pub(super) struct WriterParts {
     pub(super) conn: Connection,
+    pub(super) reserve: DiskReserve,
     pub(super) row_index: RowIndex,
     pub(super) requests: mpsc::Receiver<WriterRequest>,
     pub(super) signal: Arc<CheckpointSignal>,
@@ -52,6 +60,9 @@ pub(super) fn start(parts: WriterParts) -> io::Result<JoinHandle<()>> {
 
 struct WriterThread {
     conn: Connection,
+    reserve: DiskReserve,
+    /// When the writer last tried to create the reserve.
+    restored_at: Instant,
     row_index: RowIndex,
     requests: mpsc::Receiver<WriterRequest>,
     signal: Arc<CheckpointSignal>,
@@ -87,9 +98,11 @@ struct RowState {
 
 impl WriterThread {
     fn new(parts: WriterParts) -> Self {
-        let WriterParts { conn, row_index, requests, signal, metrics } = parts;
+        let WriterParts { conn, reserve, row_index, requests, signal, metrics } = parts;
         Self {
             conn,
+            reserve,
+            restored_at: Instant::now(),
             row_index,
             requests,
             signal,
@@ -108,6 +121,7 @@ impl WriterThread {
         while !self.closing && self.receive(&mut group) {
             self.process(&mut group);
             self.purge_deleted();
+            self.restore_reserve();
             if self.signal.take_overgrown()
                 && let Err(error) = checkpoint::copy_log(&self.conn)
             {
@@ -123,11 +137,14 @@ impl WriterThread {
         self.process(&mut group);
     }
 
-    /// Fills `group` and waits for at least one request, unless deleted rows remain to be removed. Returns false when no
-    /// request can come any more.
+    /// Fills `group` and waits for at least one request, unless deleted rows remain to be removed or the reserve is missing.
+    /// Returns false when no request can come any more.
     fn receive(&mut self, group: &mut Vec<WriterRequest>) -> bool {
-        if self.deleted.is_empty() {
+        if self.deleted.is_empty() && !self.reserve.is_low() {
             return self.requests.blocking_recv_many(group, GROUP_MAX) > 0;
+        }
+        if self.deleted.is_empty() && self.requests.is_empty() {
+            thread::sleep(LOW_POLL_INTERVAL);
         }
         while group.len() < GROUP_MAX {
             match self.requests.try_recv() {
@@ -152,10 +169,12 @@ impl WriterThread {
             match request {
                 WriterRequest::Append(_) => {}
                 WriterRequest::Open { name, retention, reply } => {
-                    let _ = reply.send(self.open(&name, retention).map_err(Error::write));
+                    let opened = self.with_reserve(|writer| writer.open(&name, retention));
+                    let _ = reply.send(opened.map_err(Error::write));
                 }
                 WriterRequest::Delete { name, reply } => {
-                    let _ = reply.send(self.delete(&name).map_err(Error::write));
+                    let deleted = self.with_reserve(|writer| writer.delete(&name));
+                    let _ = reply.send(deleted.map_err(Error::write));
                 }
                 WriterRequest::Close => self.closing = true,
             }
@@ -173,7 +192,7 @@ impl WriterThread {
             return;
         }
         let started = Instant::now();
-        let committed = self.commit(appends).map_err(Error::write);
+        let committed = self.with_reserve(|writer| writer.commit(appends)).map_err(Error::write);
         match &committed {
             Ok(()) => {
                 let size = GroupSize::measure(appends);
@@ -200,6 +219,50 @@ impl WriterThread {
             let _ = reply.send(answer);
         }
         self.signal.notify_write();
+    }
+
+    /// Runs `write`, and once more from the reserve if the disk is full.
+    fn with_reserve<T>(
+        &mut self,
+        mut write: impl FnMut(&mut Self) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        let mut result = write(self);
+        if result.as_ref().is_err_and(disk_reserve::is_full) {
+            self.reset_uncommitted();
+            self.reserve.forget_claim(&self.conn);
+            let was_low = self.reserve.is_low();
+            match self.reserve.release(&self.conn) {
+                Ok(_) if !was_low => warn!("the disk is full: writing to the space held back for that"),
+                Ok(_) => {}
+                Err(error) => warn!(%error, "could not use the space held back for a full disk"),
+            }
+            result = write(self);
+        }
+        result
+    }
+
+    /// Forgets what a failed transaction has changed.
+    fn reset_uncommitted(&mut self) {
+        for id in self.touched.drain(..) {
+            if let Some(open) = self.open.get_mut(&id) {
+                open.uncommitted = None;
+            }
+        }
+    }
+
+    /// Creates the reserve again, if it is missing and there is space.
+    fn restore_reserve(&mut self) {
+        if !self.reserve.is_low() || self.restored_at.elapsed() < RESTORE_INTERVAL {
+            return;
+        }
+        self.restored_at = Instant::now();
+        match self.reserve.restore(&self.conn) {
+            Ok(()) => info!("there is space on the disk again"),
+            Err(error) => {
+                debug!(%error, "could not hold back space for a full disk");
+                self.reserve.forget_claim(&self.conn);
+            }
+        }
     }
 
     fn commit(&mut self, appends: &[AppendRequest]) -> rusqlite::Result<()> {
@@ -244,7 +307,11 @@ impl WriterThread {
             rows.unindexed.write_index(&transaction, id)?;
         }
         let indexed_through = self.row_index.write_indexed_through(&transaction, transaction_start)?;
+        let has_grown = self.reserve.claim_transaction(&transaction)?;
         transaction.commit()?;
+        if has_grown {
+            self.reserve.confirm();
+        }
         self.row_index.set_indexed_through(indexed_through);
         Ok(())
     }

@@ -7,6 +7,7 @@
 
 mod backend;
 mod file;
+mod full_disk;
 mod killed;
 mod model;
 mod store;

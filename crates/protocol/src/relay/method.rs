@@ -88,6 +88,11 @@ impl MethodInfo {
         ];
         rows.iter().any(|row| row.name == self.name)
     }
+
+    /// Whether the method stops an operation that is running. A device carries out such requests on a full disk too.
+    pub fn stops_running_operation(&self) -> bool {
+        [ShellCancel::INFO, ToolCancel::INFO].iter().any(|row| row.name == self.name)
+    }
 }
 
 /// A side of a connection.

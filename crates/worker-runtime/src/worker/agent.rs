@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use protocol::{event::TurnEndReason, sessions::AgentError};
+use protocol::{Event, event::TurnEndReason, sessions::AgentError};
 use secrecy::ExposeSecret;
 use tokio::time::Instant;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::{Worker, facts::reason, sleep_until};
 use crate::{
@@ -141,6 +141,22 @@ impl Worker {
     /// The agent does not end its turn: it is ended itself.
     pub(super) async fn give_up(&mut self) {
         self.stop_agent().await;
+        self.end_turn(TurnEndReason::Interrupted, None, true);
+        self.emit_status(None);
+    }
+
+    /// The disk is full: an agent that goes on would do what is on no record. Its end is written to the reserve.
+    pub(super) async fn stop_on_full_disk(&mut self) {
+        warn!(session = %self.shared.id, "stopped an agent because the disk is full");
+        self.wind_down().await;
+        self.stop_agent().await;
+        self.is_starved = false;
+        let message =
+            "the disk is full, so the agent was stopped; free some space and send the message again";
+        let error = AgentError::StorageError { message: message.into() };
+        self.kept.error = Some(error.clone());
+        self.dirty = true;
+        self.emit(Event::Error(error), true);
         self.end_turn(TurnEndReason::Interrupted, None, true);
         self.emit_status(None);
     }

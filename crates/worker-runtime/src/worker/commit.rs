@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long to wait before writing is tried again when it failed.
-const RETRY: Duration = Duration::from_millis(500);
+pub(super) const RETRY: Duration = Duration::from_millis(500);
 
 impl Worker {
     /// Adds an event that the daemon concluded, or what people did.
@@ -57,7 +57,8 @@ impl Worker {
 
     /// Writes down what has happened, then shows it, answers, and speaks.
     ///
-    /// When it cannot be written, nothing else happens until it can: the agent waits at its pipe, and who asks is told.
+    /// When it cannot be written, nothing else happens until it can: the agent is stopped, as what it does would be on no
+    /// record, and who asks is told.
     pub(super) async fn commit(&mut self) {
         let unfinished = self.turn.is_some()
             || self.inputs.queued().next().is_some()
@@ -117,6 +118,10 @@ impl Worker {
             let (reply, _) = oneshot::channel();
             self.stopping.get_or_insert((Stop::Shutdown, reply));
             return false;
+        }
+        if !matches!(self.agent, Agent::Absent) {
+            self.stop_agent().await;
+            self.is_starved = true;
         }
         self.shared.view.write().error = Some(AgentError::StorageError { message: chain(&error) });
         let retry = Instant::now() + RETRY;

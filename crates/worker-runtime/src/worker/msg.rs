@@ -58,6 +58,19 @@ pub(crate) enum Stop {
 }
 
 impl Msg {
+    /// Whether the agent does something new because of it. On a full disk that is refused.
+    pub(crate) fn begins_something(&self) -> bool {
+        match self {
+            Msg::Wake(_) | Msg::Send(..) | Msg::Edit(..) | Msg::Answer(..) => true,
+            Msg::Withdraw(..)
+            | Msg::Cancel(_)
+            | Msg::Snapshot(_)
+            | Msg::Fold(_)
+            | Msg::Inputs(_)
+            | Msg::Stop(..) => false,
+        }
+    }
+
     /// Answers that it cannot be done.
     pub(crate) fn refuse(self, error: Error) {
         match self {

@@ -98,7 +98,7 @@ impl Worker {
 
     /// Hands the next input to the agent if it has nothing to do; starts the agent if there is one to hand over.
     pub(super) fn pump(&mut self) {
-        if self.turn.is_some() {
+        if self.turn.is_some() || self.shared.journal.is_low() {
             return;
         }
         let Some(input) = self.inputs.queued().next().cloned() else { return };

@@ -88,6 +88,7 @@ impl Worker {
             answers: Vec::new(),
             idle_since: Instant::now(),
             newest,
+            is_starved: false,
             stopping: None,
         }
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::{check_problem, problem};
 
 /// Logs in; the cookie as it was set, and the page key, which is empty over TLS.
-async fn log_in(hub: &TestHub, token: &str, host: Option<&str>) -> (String, String) {
+pub(super) async fn log_in(hub: &TestHub, token: &str, host: Option<&str>) -> (String, String) {
     let mut request = plain(hub, Method::POST, "/api/login").json(&json!({ "token": token }));
     if let Some(host) = host {
         request = request.header("host", host);
@@ -21,7 +21,7 @@ async fn log_in(hub: &TestHub, token: &str, host: Option<&str>) -> (String, Stri
 }
 
 /// What the browser sends of it.
-fn cookie(set: &str) -> &str {
+pub(super) fn cookie(set: &str) -> &str {
     set.split(';').next().unwrap()
 }
 
@@ -35,7 +35,7 @@ fn port(hub: &TestHub) -> &str {
 }
 
 /// A request without any token.
-fn plain(hub: &TestHub, method: Method, path: &str) -> RequestBuilder {
+pub(super) fn plain(hub: &TestHub, method: Method, path: &str) -> RequestBuilder {
     reqwest::Client::new().request(method, format!("{}{path}", hub.base()))
 }
 

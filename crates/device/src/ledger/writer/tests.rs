@@ -22,10 +22,10 @@ fn a_file_that_could_not_be_begun_is_begun_later() {
     std::thread::scope(|scope| {
         let failing = scope.spawn(|| {
             open_no_more();
-            writer.write(&[]).unwrap_err()
+            writer.restore().unwrap_err()
         });
         assert_eq!(failing.join().unwrap().raw_os_error(), Some(libc::EMFILE));
     });
-    writer.write(&[]).unwrap();
+    writer.restore().unwrap();
     assert!(pages::current(directory.path()).exists() && !pages::next(directory.path()).exists());
 }

@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use hub_access::StoredState;
 use jiff::{SignedDuration, Timestamp};
 use protocol::{
     EnvironmentId, GrantId, RuntimeId, SessionId, TokenId, UserName, WaitId, WorkspaceName,
@@ -14,7 +15,7 @@ use protocol::{
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::{registry::Identity, state_file::StoredState};
+use crate::registry::Identity;
 
 /// How many of each there can be; the file is written whole.
 const DEVICES_MAX: usize = 10_000;

@@ -1,9 +1,9 @@
+use hub_access::StoredState;
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::*;
-use crate::state_file::StoredState;
 
 fn store() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use server::{ProblemResponse, Result};
 
-use crate::policy::{Lens, lost};
+use crate::policy::{Redactor, lost};
 
 /// The largest answer that is shown in part: a page of events has 4 MiB and one event more.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
@@ -71,7 +71,7 @@ impl Shape {
     }
 
     /// The answer, as the lens shows it.
-    pub(super) async fn show(self, lens: &Arc<dyn Lens>, response: Response) -> Result<Response> {
+    pub(super) async fn show(self, lens: &Arc<dyn Redactor>, response: Response) -> Result<Response> {
         let (head, body) = response.into_parts();
         let body = collect(body).await?;
         if body.is_empty() {
@@ -105,7 +105,7 @@ impl Shape {
     }
 }
 
-fn events(lens: &dyn Lens, mut page: EventPage, whole: bool) -> EventPage {
+fn events(lens: &dyn Redactor, mut page: EventPage, whole: bool) -> EventPage {
     let mut look = lens.look();
     // What goes on in a page that does not begin with the first event may have begun before it.
     if !whole {
@@ -123,7 +123,7 @@ fn events(lens: &dyn Lens, mut page: EventPage, whole: bool) -> EventPage {
     page
 }
 
-fn transcript(lens: &dyn Lens, mut transcript: TranscriptPage) -> TranscriptPage {
+fn transcript(lens: &dyn Redactor, mut transcript: TranscriptPage) -> TranscriptPage {
     let mut look = lens.look();
     let mut show = |message: Message| match look.event(&Event::Message(message.clone())) {
         None => Some(message),

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
+use hub_access::{Principal, runtime_not_found};
 use protocol::{
     EnvironmentId, ProblemKind, RuntimeId, SessionId, WorkspaceName,
     hub::Role,
@@ -15,8 +16,6 @@ use tracing::error;
 
 use crate::{
     app::App,
-    caller::Caller,
-    guard::no_runtime,
     relay::Relay,
     routes::relay::{need, not_added},
 };
@@ -68,12 +67,12 @@ impl Drop for Reserved {
 /// Reads the description of a session; makes the environment that it asks for.
 pub(super) async fn describe(
     app: &App,
-    caller: &Caller,
+    caller: &Principal,
     (runtime, session): (&RuntimeId, &SessionId),
     body: Body,
 ) -> Result<Described> {
     let body = request_body::collect(body, BODY_BYTES_MAX, app.keep_alive.idle_timeout).await?;
-    let registered = app.registry.get(runtime).ok_or_else(|| no_runtime(runtime))?;
+    let registered = app.registry.get(runtime).ok_or_else(|| runtime_not_found(runtime))?;
     let is_owner = caller.rights.role_in(&registered.workspace) >= Some(Role::Owner);
     let body = if is_owner || body.is_empty() { body } else { checked(app, &registered.workspace, &body)? };
     let Some((mut description, using)) = read(&body)? else {
@@ -102,7 +101,7 @@ fn checked(app: &App, workspace: &WorkspaceName, body: &[u8]) -> Result<Bytes> {
     let mut request: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
         ProblemResponse::new(ProblemKind::InvalidRequest, format!("the body must be a JSON object: {error}"))
     })?;
-    let checked = app.policies.session_rules().check(workspace, &mut request);
+    let checked = app.access.policy.session_rules().check(workspace, &mut request);
     checked.map_err(|error| ProblemResponse::new(ProblemKind::Forbidden, error.to_string()))?;
     Ok(serde_json::to_vec(&request).unwrap_or_default().into())
 }

@@ -2,11 +2,12 @@
 
 use axum::extract::State;
 use http::StatusCode;
+use hub_access::Principal;
 use protocol::{WaitId, WorkspaceName, hub::Role};
 use server::{Result, RouteCollector, extract::Path, routes};
 
 use super::{need_of, refused};
-use crate::{app::App, caller::Caller, relay::store::Error, routes::Problems};
+use crate::{app::App, relay::store::Error, routes::Problems};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(forget));
@@ -18,7 +19,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The approval's id")),
     responses((status = NO_CONTENT, description = "Removed"), Problems)
 )]
-async fn forget(State(app): State<App>, caller: Caller, Path(id): Path<WaitId>) -> Result<StatusCode> {
+async fn forget(State(app): State<App>, caller: Principal, Path(id): Path<WaitId>) -> Result<StatusCode> {
     let state = app.relay.store.now();
     let approved = state.remembered().find(|approved| approved.id == id);
     let approved = approved.ok_or_else(|| refused(&Error::NotRemembered(id)))?;

@@ -2,6 +2,7 @@
 
 use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
+use hub_access::token_digest;
 use jiff::Timestamp;
 use protocol::ProblemKind;
 use server::{PeerAddress, ProblemResponse, Result, RouteCollector, WebSocketUpgrade, bearer_token, routes};
@@ -10,7 +11,6 @@ use crate::{
     app::App,
     relay::{Who, device},
     routes::Problems,
-    secret::digest,
 };
 
 /// Where a device comes in. The guard lets everybody through to here: what a device connects with is no token of a user.
@@ -39,7 +39,7 @@ async fn connect(
     let coming = app.relay.connections.may_come(&who.client_id, &who.instance_id);
     coming.map_err(|another| ProblemResponse::new(ProblemKind::DeviceConnected, another.to_string()))?;
     let (relay, stop, audit, name) =
-        (app.relay.clone(), app.stop.clone(), app.audit.clone(), who.client_id.clone());
+        (app.relay.clone(), app.stop.clone(), app.access.audit.clone(), who.client_id.clone());
     app.sockets.open(upgrade, app.relay.limits().frame_bytes_max, move |socket| async move {
         if let Err(violation) = device::serve(relay, who, socket, stop).await {
             audit.violation(PATH, peer, violation.code.number(), &format!("{name}: {}", violation.reason));
@@ -49,20 +49,20 @@ async fn connect(
 
 /// The device that a token lets in.
 fn who(app: &App, headers: &HeaderMap, peer: Option<PeerAddress>) -> Result<Who> {
-    let Some(secret) = bearer_token(headers) else { return Err(app.limits.not_let_in(peer)) };
+    let Some(secret) = bearer_token(headers) else { return Err(app.access.limits.unauthorized(peer)) };
     let state = app.relay.store.now();
-    let Some((device, token)) = state.find(&digest(secret), Timestamp::now()) else {
+    let Some((device, token)) = state.find(&token_digest(secret), Timestamp::now()) else {
         // A token that is good for something else is told so.
-        if app.people.find(secret).is_some() {
+        if app.access.users.find(secret).is_some() {
             let why = ProblemResponse::new(
                 ProblemKind::Forbidden,
                 "this is a user token; connect with a device token",
             );
-            return Err(app.limits.refused(peer, why));
+            return Err(app.access.limits.refuse(peer, why));
         }
-        return Err(app.limits.not_let_in(peer));
+        return Err(app.access.limits.unauthorized(peer));
     };
-    app.limits.spend(token.token.id)?;
+    app.access.limits.count_request(token.token.id)?;
     if !state.is_enabled(&device.workspace) {
         return Err(ProblemResponse::new(
             ProblemKind::Forbidden,

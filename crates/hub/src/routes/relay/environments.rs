@@ -6,6 +6,7 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, StatusCode, request::Parts};
+use hub_access::{Principal, runtime_not_found};
 use protocol::{
     EnvironmentId,
     hub::Role,
@@ -20,8 +21,6 @@ use server::{
 use super::{need_of, not_added, refused};
 use crate::{
     app::App,
-    caller::Caller,
-    guard::no_runtime,
     relay::{self, serve_runtime, store::Error},
     routes::Problems,
 };
@@ -35,7 +34,7 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     get, path = "/api/v1/relay/environments", tag = "environments",
     responses((status = OK, body = EnvironmentList), Problems)
 )]
-async fn list(State(app): State<App>, caller: Caller) -> Json<EnvironmentList> {
+async fn list(State(app): State<App>, caller: Principal) -> Json<EnvironmentList> {
     let state = app.relay.store.now();
     let seen = state.environments().filter(|entry| caller.sees(&entry.workspace));
     // One that has just been ended is not there any more.
@@ -51,11 +50,11 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<EnvironmentList> {
 )]
 async fn add(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     extract::Json(add): extract::Json<CreateEnvironmentRequest>,
 ) -> Result<(StatusCode, Json<EnvironmentCreated>)> {
     let runtime = app.registry.get(&add.runtime_id).filter(|runtime| caller.sees(&runtime.workspace));
-    let runtime = runtime.ok_or_else(|| no_runtime(&add.runtime_id))?;
+    let runtime = runtime.ok_or_else(|| runtime_not_found(&add.runtime_id))?;
     super::need(&caller, &runtime.workspace, Role::Controller)?;
     let made = app.relay.add_environment(add, &caller.rights);
     let (environment, token) = made.map_err(|error| not_added(&error))?;
@@ -74,7 +73,7 @@ async fn add(
 )]
 async fn get(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<EnvironmentId>,
 ) -> Result<Json<Environment>> {
     let environment = app.relay.environment(id).map_err(|error| refused(&error))?;
@@ -88,7 +87,11 @@ async fn get(
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = NO_CONTENT, description = "Environment deleted"), Problems)
 )]
-async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<EnvironmentId>) -> Result<StatusCode> {
+async fn remove(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<EnvironmentId>,
+) -> Result<StatusCode> {
     let environment = app.relay.environment(id).map_err(|error| refused(&error))?;
     need_of(&caller, &environment.entry.workspace, Role::Controller, &Error::NoEnvironment(id))?;
     app.relay.end_environments(|entry| entry.id == id).map_err(|error| refused(&error))?;
@@ -126,8 +129,8 @@ pub(crate) fn opened(
     peer: Option<Extension<PeerAddress>>,
 ) -> Result<std::sync::Arc<relay::Environment>> {
     let opened = bearer_token(headers).and_then(|secret| app.relay.opened(id, secret));
-    let opened = opened.ok_or_else(|| app.limits.not_let_in(peer.map(|Extension(peer)| peer)))?;
-    app.limits.spend_in(id)?;
+    let opened = opened.ok_or_else(|| app.access.limits.unauthorized(peer.map(|Extension(peer)| peer)))?;
+    app.access.limits.count_environment(id)?;
     Ok(opened)
 }
 

@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use http::StatusCode;
+use hub_access::Principal;
 use protocol::{
     WorkspaceName,
     hub::Role,
@@ -10,7 +11,7 @@ use protocol::{
 use server::{Result, RouteCollector, extract, extract::Path, routes};
 
 use super::{need, refused};
-use crate::{app::App, caller::Caller, routes::Problems};
+use crate::{app::App, routes::Problems};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(status)).add(routes!(set));
@@ -33,7 +34,7 @@ async fn status(State(app): State<App>) -> Json<RelayStatus> {
 )]
 async fn set(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(workspace): Path<WorkspaceName>,
     extract::Json(SetWorkspaceRelayRequest { enabled }): extract::Json<SetWorkspaceRelayRequest>,
 ) -> Result<(StatusCode, Json<WorkspaceRelaySettings>)> {

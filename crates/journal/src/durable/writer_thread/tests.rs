@@ -7,11 +7,13 @@ use crate::{
 };
 
 fn writer(dir: &tempfile::TempDir) -> WriterThread {
-    let conn = schema::open(&dir.path().join("journal.db"), crate::durable::SyncMode::Normal).unwrap();
+    let path = dir.path().join("journal.db");
+    let conn = schema::open(&path, crate::durable::SyncMode::Normal).unwrap();
     let (_queue, _closer, requests) = crate::durable::queue::queue();
     let row_index = RowIndex::open(&conn).unwrap();
     let (signal, metrics) = (Arc::default(), JournalMetrics::default());
-    WriterThread::new(WriterParts { conn, row_index, requests, signal, metrics })
+    let reserve = DiskReserve::open(&path, &conn, crate::durable::disk_reserve::LowFlag::default()).unwrap();
+    WriterThread::new(WriterParts { conn, reserve, row_index, requests, signal, metrics })
 }
 
 /// Appends frames of these sizes as one group; returns the number of each.
@@ -40,7 +42,7 @@ fn a_failed_group_leaves_no_trace() {
     assert!(matches!(append(&mut writer, &journal, &[1, 1])[..], [Ok(one), Ok(_)] if one == Seq::new(1)));
     let before = journal.bounds();
     writer.conn.pragma_update(None, "max_page_count", 20).unwrap();
-    let refused = append(&mut writer, &journal, &[1, 1_000_000]);
+    let refused = append(&mut writer, &journal, &[1, 2_000_000]);
     assert!(matches!(refused[..], [Err(Error::Write(_)), Err(Error::Write(_))]), "{refused:?}");
     assert_eq!((journal.bounds(), journal.tail.bounds().newest), (before, before.newest));
     assert!(matches!(append(&mut writer, &journal, &[1])[..], [Ok(three)] if three == Seq::new(3)));
@@ -61,7 +63,7 @@ fn records_and_frames_are_committed_together() {
     let stored = |writer: &WriterThread| record::find(&writer.conn, 1, "state", "k").unwrap();
     assert!(append_with(&mut writer, 1, RecordUpdate::put("state", "k", "first")));
     writer.conn.pragma_update(None, "max_page_count", 20).unwrap();
-    assert!(!append_with(&mut writer, 1_000_000, RecordUpdate::put("state", "k", "second")));
+    assert!(!append_with(&mut writer, 2_000_000, RecordUpdate::put("state", "k", "second")));
     assert_eq!(stored(&writer).unwrap(), "first");
     assert!(append_with(&mut writer, 1, RecordUpdate::delete("state", "k")));
     assert_eq!(stored(&writer), None);
@@ -159,7 +161,7 @@ fn unindexed_rows_survive_a_failed_transaction() {
     let journal = writer.open("one", Retention::UNLIMITED).unwrap();
     append(&mut writer, &journal, &[1; 10]);
     writer.conn.pragma_update(None, "max_page_count", 20).unwrap();
-    let refused = append(&mut writer, &journal, &[1_000_000]);
+    let refused = append(&mut writer, &journal, &[2_000_000]);
     assert!(matches!(refused[..], [Err(Error::Write(_))]), "{refused:?}");
     append(&mut writer, &journal, &[1; 60]);
     let page = event_rows::load_page(&writer.conn, journal.id, Seq::ZERO, Seq::new(100)).unwrap();

@@ -1,0 +1,42 @@
+//! Access to the hub: users and their tokens, the table that decides which action needs which role, the guard before every
+//! route, the policy on what each role sees, and the audit log.
+//!
+//! The guard authenticates a request, looks its route up in the table, checks the role and asks the policy. A permit keeps
+//! holding on open streams: it ends when the token, the role or the policy changes.
+
+mod access_request;
+mod access_watch;
+mod audit_log;
+mod guard;
+pub mod json_file;
+mod limits;
+mod permit;
+pub mod policy;
+mod poll_only_when_woken;
+mod principal;
+mod rate_limiter;
+mod rights_watch;
+mod route_table;
+mod secret;
+mod session_cookie;
+mod signing_key;
+mod state_file;
+mod user_store;
+mod workspace_lookup;
+
+pub use access_request::AccessRequest;
+pub use access_watch::AccessWatch;
+pub use audit_log::AuditLog;
+pub use guard::{AccessGuard, guard, runtime_not_found};
+pub use limits::AccessLimits;
+pub use permit::{PermissionRevoked, Permit};
+pub use principal::{EffectiveRights, Principal};
+pub use rate_limiter::Rate;
+pub use rights_watch::RightsWatch;
+pub use route_table::{FORWARDED_ROUTE, RouteAction};
+pub use secret::{NewToken, token_digest};
+pub use session_cookie::SessionCookie;
+pub use signing_key::SigningKey;
+pub use state_file::{StateFile, StoredState};
+pub use user_store::{BROWSER_SESSION_AGE, UserStore, UserStoreError};
+pub use workspace_lookup::WorkspaceLookup;

@@ -1,0 +1,103 @@
+//! Two policies as one.
+
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use protocol::{Event, RuntimeId, sessions::SessionSnapshot, wait::Wait};
+use serde_json::Value;
+
+use super::{Decision, Policy, PolicySubject, Redactor, RequestedAction, StreamRedactor, Visibility};
+
+/// Two policies: both must allow what is done, and what the first shows is shown through the second.
+pub struct CombinedPolicy {
+    near: Arc<dyn Policy>,
+    far: Arc<dyn Policy>,
+    /// The lenses that somebody looks through: who has the same two shares what they show.
+    stacks: Mutex<Vec<Weak<StackedRedactor>>>,
+}
+
+impl CombinedPolicy {
+    /// The second is asked about what the first allows and shows.
+    pub fn new(near: Arc<dyn Policy>, far: Arc<dyn Policy>) -> Self {
+        Self { near, far, stacks: Mutex::default() }
+    }
+
+    fn stack(&self, near: Arc<dyn Redactor>, far: Arc<dyn Redactor>) -> Arc<StackedRedactor> {
+        let mut stacks = self.stacks.lock();
+        stacks.retain(|stack| stack.strong_count() > 0);
+        let same =
+            |stack: &Arc<StackedRedactor>| Arc::ptr_eq(&stack.near, &near) && Arc::ptr_eq(&stack.far, &far);
+        if let Some(known) = stacks.iter().filter_map(Weak::upgrade).find(same) {
+            return known;
+        }
+        let stack = Arc::new(StackedRedactor { near, far });
+        stacks.push(Arc::downgrade(&stack));
+        stack
+    }
+}
+
+impl Policy for CombinedPolicy {
+    fn may(&self, who: &PolicySubject, what: &RequestedAction<'_>) -> Decision {
+        match self.near.may(who, what) {
+            Decision::Allowed => self.far.may(who, what),
+            denied @ Decision::Denied(_) => denied,
+        }
+    }
+
+    fn visibility(&self, who: &PolicySubject, runtime: &RuntimeId) -> Visibility {
+        match (self.near.visibility(who, runtime), self.far.visibility(who, runtime)) {
+            (Visibility::Full, sight) | (sight, Visibility::Full) => sight,
+            (Visibility::Redacted(near), Visibility::Redacted(far)) => {
+                Visibility::Redacted(self.stack(near, far))
+            }
+        }
+    }
+}
+
+/// A lens behind a lens.
+struct StackedRedactor {
+    near: Arc<dyn Redactor>,
+    far: Arc<dyn Redactor>,
+}
+
+impl Redactor for StackedRedactor {
+    fn look(&self) -> Box<dyn StreamRedactor> {
+        Box::new(StackedStreamRedactor { near: self.near.look(), far: self.far.look() })
+    }
+
+    fn value(&self, value: Value) -> Value {
+        self.far.value(self.near.value(value))
+    }
+
+    fn wait(&self, wait: Wait) -> Option<Wait> {
+        self.far.wait(self.near.wait(wait)?)
+    }
+}
+
+/// Looks at one worker.
+struct StackedStreamRedactor {
+    near: Box<dyn StreamRedactor>,
+    far: Box<dyn StreamRedactor>,
+}
+
+impl StreamRedactor for StackedStreamRedactor {
+    fn begin(&mut self, snapshot: &SessionSnapshot) {
+        self.near.begin(snapshot);
+        self.far.begin(&self.near.snapshot(snapshot.clone()));
+    }
+
+    fn lose(&mut self, message: &str, part: &str) {
+        self.near.lose(message, part);
+        self.far.lose(message, part);
+    }
+
+    fn event(&mut self, event: &Event) -> Option<Event> {
+        let near = self.near.event(event);
+        let far = self.far.event(near.as_ref().unwrap_or(event));
+        far.or(near)
+    }
+
+    fn snapshot(&self, snapshot: SessionSnapshot) -> SessionSnapshot {
+        self.far.snapshot(self.near.snapshot(snapshot))
+    }
+}
