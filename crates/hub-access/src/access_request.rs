@@ -1,18 +1,26 @@
 //! A request as the guard understands it.
 
+use std::str::FromStr;
+
 use axum::{
     RequestExt,
     extract::{MatchedPath, RawPathParams, Request},
 };
-use protocol::{RuntimeId, SessionId};
+use protocol::{ProblemKind, RuntimeId, SessionId, TokenId, WorkspaceName};
+use server::{ProblemResponse, Result};
 
-use crate::route_table::{self, FORWARDED_ROUTE, RouteAction};
+use crate::{
+    resource::Resource,
+    route_index,
+    route_rule::{ResourceSource, RouteRule},
+    route_table::FORWARDED_ROUTE,
+};
 
-/// The action that a request asks for, and the resource that it is about.
+/// The rule for a request, and the resource that the request is about.
 #[derive(Clone)]
 pub struct AccessRequest {
-    /// The action.
-    pub action: &'static RouteAction,
+    /// The row of the route table.
+    pub rule: &'static RouteRule,
     /// The runtime in the path, if there is one.
     pub runtime: Option<RuntimeId>,
     /// The worker in the path, if there is one.
@@ -20,6 +28,19 @@ pub struct AccessRequest {
     /// The path segments after `/v1` of a request that is forwarded. The path is decoded once, here: the handler forwards
     /// exactly the segments that were authorized.
     pub segments: Vec<String>,
+    pub(crate) target: RequestTarget,
+}
+
+/// The part of a path that decides which workspace or user a request is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestTarget {
+    /// The rule needs none, or the handler finds it in the body or the query.
+    None,
+    Resource(Resource),
+    Workspace(WorkspaceName),
+    Token(TokenId),
+    /// The path has something else in its place: the name of the parameter.
+    Invalid(&'static str),
 }
 
 impl AccessRequest {
@@ -32,18 +53,58 @@ impl AccessRequest {
             let mut params = params.iter().flatten();
             params.find(|(known, _)| *known == name).map(|(_, value)| value)
         };
-        let runtime = param("runtime_id").and_then(|id| id.parse().ok());
-        if route != Some(FORWARDED_ROUTE) {
+        let runtime: Option<RuntimeId> = param("runtime_id").and_then(|id| id.parse().ok());
+        let (rule, worker, segments) = if route == Some(FORWARDED_ROUTE) {
+            let segments: Vec<&str> = param("path").unwrap_or_default().split('/').collect();
+            let worker = match segments[..] {
+                ["sessions" | "workers", id, ..] => id.parse().ok(),
+                _ => None,
+            };
+            let rule = route_index::daemon_rule(request.method(), &segments);
+            (rule, worker, segments.into_iter().map(str::to_owned).collect())
+        } else {
             let worker = param("worker_id").and_then(|id| id.parse().ok());
-            let action = route_table::hub_action(request.method(), route);
-            return Self { action, runtime, worker, segments: Vec::new() };
-        }
-        let segments: Vec<&str> = param("path").unwrap_or_default().split('/').collect();
-        let worker = match segments[..] {
-            ["sessions" | "workers", id, ..] => id.parse().ok(),
-            _ => None,
+            (route_index::hub_rule(request.method(), route), worker, Vec::new())
         };
-        let action = route_table::daemon_action(request.method(), &segments);
-        Self { action, runtime, worker, segments: segments.into_iter().map(str::to_owned).collect() }
+        let target = match rule.resource {
+            ResourceSource::None | ResourceSource::InBody | ResourceSource::InQuery => RequestTarget::None,
+            ResourceSource::OfRuntime => match &runtime {
+                Some(id) => RequestTarget::Resource(Resource::Runtime(id.clone())),
+                None => RequestTarget::Invalid("runtime id"),
+            },
+            ResourceSource::OfDevice => parse(param("client_id"), "device id", Resource::Device),
+            ResourceSource::OfGrant => parse(param("grant_id"), "grant id", Resource::Grant),
+            ResourceSource::OfEnvironment => {
+                parse(param("environment_id"), "environment id", Resource::Environment)
+            }
+            ResourceSource::OfWait => parse(param("wait_id"), "approval id", Resource::RememberedApproval),
+            ResourceSource::OfToken => parse(param("token_id"), "token id", RequestTarget::Token),
+            ResourceSource::OfPath => parse(param("workspace"), "workspace", RequestTarget::Workspace),
+        };
+        Self { rule, runtime, worker, segments, target }
+    }
+}
+
+impl From<Resource> for RequestTarget {
+    fn from(resource: Resource) -> Self {
+        Self::Resource(resource)
+    }
+}
+
+impl RequestTarget {
+    /// The problem of a path parameter that is not of its type.
+    pub(crate) fn invalid<T>(name: &str) -> Result<T> {
+        Err(ProblemResponse::new(ProblemKind::InvalidRequest, format!("the {name} is invalid")))
+    }
+}
+
+fn parse<T: FromStr, R: Into<RequestTarget>>(
+    param: Option<&str>,
+    name: &'static str,
+    target: impl FnOnce(T) -> R,
+) -> RequestTarget {
+    match param.and_then(|value| value.parse().ok()) {
+        Some(value) => target(value).into(),
+        None => RequestTarget::Invalid(name),
     }
 }

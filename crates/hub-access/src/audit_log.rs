@@ -114,7 +114,7 @@ impl AuditLog {
             user: None,
             token: None,
             peer: request.extensions().get().map(|PeerAddress(address)| address.ip().to_canonical()),
-            action: asked.action.name.to_owned(),
+            action: asked.rule.action.name().to_owned(),
             runtime: asked.runtime.clone(),
             worker: asked.worker.clone(),
             method: request.method().to_string(),

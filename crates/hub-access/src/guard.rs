@@ -7,16 +7,25 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, Method, header};
-use protocol::{ProblemKind, RuntimeId};
+use http::{HeaderMap, Method, StatusCode, header};
+use protocol::{ProblemKind, TokenId, UserName, WorkspaceName, hub::Role, people::AccessToken};
 use server::{HostPolicy, PeerAddress, ProblemResponse, Result, bearer_token};
 
 use crate::{
-    AccessLimits, AccessRequest, AccessWatch, AuditLog, Permit, Principal, RightsWatch, SessionCookie,
-    SigningKey, UserStore, WorkspaceLookup,
-    audit_log::AuditOutcome,
+    access_request::{AccessRequest, RequestTarget},
+    access_watch::AccessWatch,
+    audit_log::{AuditLog, AuditOutcome},
+    deferred_check::{DeferredCheck, RequestSubject},
+    limits::AccessLimits,
+    permit::Permit,
     policy::CurrentPolicy,
-    route_table::{AuditRule, Requirement, RouteAction},
+    principal::Principal,
+    resource::{Resource, WorkspaceLookup},
+    rights_watch::RightsWatch,
+    route_rule::{AuditRule, Requirement, RouteRule},
+    session_cookie::SessionCookie,
+    signing_key::SigningKey,
+    user_store::UserStore,
 };
 
 /// Everything that the guard decides with.
@@ -50,25 +59,27 @@ pub async fn guard(State(access): State<Arc<AccessGuard>>, mut request: Request,
     let mut pending = access.audit.begin(&request, &asked);
     let admission =
         names.and_then(|()| access.admit(&request, &asked, &mut |caller| pending.set_caller(caller)));
-    let admission = admission.and_then(|admission| {
-        access.check_space(request.method(), asked.action)?;
-        Ok(admission)
-    });
-    let action = asked.action;
-    let works_when_low = action.works_on_full_disk(request.method());
+    let rule = asked.rule;
+    let admission = admission.and_then(|admission| access.check_space(rule).map(|()| admission));
     let response = match admission {
         Ok(admission) => {
+            let caller = admission.caller.as_ref().filter(|_| rule.resource.is_deferred());
+            let deferred = caller.map(|caller| DeferredCheck::new(&access, rule, caller));
+            deferred.clone().map(|check| request.extensions_mut().insert(check));
             request.extensions_mut().insert(asked);
             admission.caller.map(|caller| request.extensions_mut().insert(caller));
             admission.permit.map(|permit| request.extensions_mut().insert(permit));
-            if action.audit == AuditRule::Always {
+            if rule.audit.is_change() {
                 pending.write_even_if_dropped();
             }
-            let response = next.run(request).await;
+            let mut response = next.run(request).await;
+            if deferred.is_some_and(|check| !check.has_run()) && !is_failure(response.status()) {
+                response = ProblemResponse::internal(&UncheckedRequest(rule.path)).into_response();
+            }
             if let Some(caller) = response.extensions().get::<Principal>() {
                 pending.set_caller(caller);
             }
-            if !action.leaves_entry(response.status()) {
+            if !rule.leaves_entry(response.status()) {
                 pending.discard();
                 return response;
             }
@@ -87,7 +98,7 @@ pub async fn guard(State(access): State<Arc<AccessGuard>>, mut request: Request,
     match pending.write(response.status()).await {
         AuditOutcome::Written => response,
         // What ends access is never held back for its entry, which is written as soon as there is space.
-        AuditOutcome::Kept if works_when_low => response,
+        AuditOutcome::Kept if rule.audit == AuditRule::AlwaysFromReserve => response,
         AuditOutcome::Kept => no_space().into_response(),
         AuditOutcome::Failed(error) => ProblemResponse::internal(&error).into_response(),
     }
@@ -115,9 +126,9 @@ impl AccessGuard {
         checked.map_err(|refusal| self.limits.refuse(peer(request), refusal))
     }
 
-    /// Refuses what the audit log may have no room for, before anything is done.
-    fn check_space(&self, method: &Method, action: &RouteAction) -> Result<()> {
-        if action.audit == AuditRule::Always && !action.works_on_full_disk(method) && self.audit.is_low() {
+    /// Refuses a change that the audit log may have no room for, before anything is done.
+    fn check_space(&self, rule: &RouteRule) -> Result<()> {
+        if rule.audit == AuditRule::Always && self.audit.is_low() {
             return Err(no_space());
         }
         Ok(())
@@ -129,7 +140,7 @@ impl AccessGuard {
         asked: &AccessRequest,
         authenticated: &mut impl FnMut(&Principal),
     ) -> Result<Admission> {
-        if asked.action.requirement == Requirement::Anonymous {
+        if asked.rule.requirement == Requirement::Anonymous {
             return Ok(Admission::default());
         }
         let caller = self.authenticate(request, asked)?;
@@ -140,7 +151,7 @@ impl AccessGuard {
 
     /// Finds the caller by the bearer token, or by the cookie of a browser that has logged in.
     fn authenticate(&self, request: &Request, asked: &AccessRequest) -> Result<Principal> {
-        let needs_page_key = !asked.action.only_identifies();
+        let needs_page_key = !asked.rule.action.only_identifies();
         let (headers, peer) = (request.headers(), peer(request));
         let kind = SessionCookie::for_request(headers, peer);
         let cookie = kind.read(headers);
@@ -170,34 +181,151 @@ impl AccessGuard {
         Ok(Principal::new(rights))
     }
 
-    /// Checks the requirement of the action. Where it is a role, the policy decides, and the permit follows its decisions.
+    /// Checks the rule of the route. Where the rule is a role in a runtime's workspace, the policy decides, and the permit
+    /// follows its decisions.
     fn authorize(&self, caller: &Principal, asked: &AccessRequest) -> Result<Option<Permit>> {
-        let action = asked.action;
-        match action.requirement {
+        let rule = asked.rule;
+        match rule.requirement {
             Requirement::Anonymous | Requirement::AnyToken => Ok(None),
             Requirement::Admin if caller.is_admin() => Ok(None),
             Requirement::Admin => {
-                let detail = format!("`{}` needs an unscoped token of a hub administrator", action.name);
-                Err(ProblemResponse::new(ProblemKind::Forbidden, detail))
+                forbidden(format!("`{}` needs an unscoped token of a hub administrator", rule.action.name()))
             }
+            Requirement::OwnerSomewhere => {
+                if caller.is_admin() || caller.rights.highest_role() >= Some(Role::Owner) {
+                    return Ok(None);
+                }
+                forbidden(format!("`{}` needs the role `owner` in some workspace", rule.action.name()))
+            }
+            Requirement::Role(_)
+            | Requirement::RoleOrAdmin(_)
+            | Requirement::SelfOrAdmin
+            | Requirement::UnscopedSelfOrAdmin
+                if rule.resource.is_deferred() =>
+            {
+                Ok(None)
+            }
+            Requirement::SelfOrAdmin | Requirement::UnscopedSelfOrAdmin => match &asked.target {
+                RequestTarget::Token(id) => self.check_token(caller, *id).map(|()| None),
+                RequestTarget::Invalid(name) => RequestTarget::invalid(name),
+                RequestTarget::None | RequestTarget::Resource(_) | RequestTarget::Workspace(_) => {
+                    Err(ProblemResponse::internal(&MissingTarget(rule.path)))
+                }
+            },
             Requirement::Role(role) => {
-                let Some(id) = &asked.runtime else {
-                    return Err(ProblemResponse::new(
-                        ProblemKind::InvalidRequest,
-                        "the runtime id is invalid",
-                    ));
+                let workspace = self.workspace(caller, asked)?;
+                let Some(runtime) = asked.runtime.clone() else {
+                    return Err(ProblemResponse::internal(&MissingTarget(rule.path)));
                 };
-                let workspace = self.workspaces.of_runtime(id).filter(|workspace| caller.sees(workspace));
-                let workspace = workspace.ok_or_else(|| runtime_not_found(id))?;
                 let rights = RightsWatch::new(&self.users, caller.token);
                 let watch =
                     AccessWatch::new(caller.rights.subject_in(&workspace), Some(rights), &self.policy);
-                let mut permit = Permit::new(watch, (action, role), (id.clone(), asked.worker.clone()));
-                permit.check().map_err(|reason| ProblemResponse::new(ProblemKind::Forbidden, reason))?;
+                let mut permit = Permit::new(watch, (rule.action, role), (runtime, asked.worker.clone()));
+                permit.check().or_else(forbidden)?;
                 Ok(Some(permit))
+            }
+            Requirement::RoleOrAdmin(_) => {
+                let workspace = self.workspace(caller, asked)?;
+                check_role(caller, rule, &workspace).map(|()| None)
             }
         }
     }
+
+    /// Checks the rule of a request whose body or query was parsed.
+    pub(crate) fn check_subject(
+        &self,
+        caller: &Principal,
+        rule: &RouteRule,
+        subject: &RequestSubject<'_>,
+    ) -> Result<()> {
+        match subject {
+            RequestSubject::Workspace(workspace) => check_role(caller, rule, workspace),
+            RequestSubject::Resource(resource) => {
+                check_role(caller, rule, &self.visible_workspace(caller, resource)?)
+            }
+            RequestSubject::User(user) => check_user(caller, rule, user.unwrap_or(&caller.user)),
+        }
+    }
+
+    /// The workspace that the path of a request is about.
+    fn workspace(&self, caller: &Principal, asked: &AccessRequest) -> Result<WorkspaceName> {
+        match &asked.target {
+            RequestTarget::Resource(resource) => self.visible_workspace(caller, resource),
+            // Names of workspaces are no secret: a caller without a role in it gets 403.
+            RequestTarget::Workspace(workspace) => Ok(workspace.clone()),
+            RequestTarget::Invalid(name) => RequestTarget::invalid(name),
+            RequestTarget::None | RequestTarget::Token(_) => {
+                Err(ProblemResponse::internal(&MissingTarget(asked.rule.path)))
+            }
+        }
+    }
+
+    /// The workspace of a resource. A resource in a workspace that the caller cannot see is answered like a missing one.
+    fn visible_workspace(&self, caller: &Principal, resource: &Resource) -> Result<WorkspaceName> {
+        let workspace = self.workspaces.workspace_of(resource).filter(|workspace| caller.sees(workspace));
+        workspace.ok_or_else(|| resource.not_found())
+    }
+
+    /// Checks that a token belongs to the caller. A scoped token has access to no other token than itself.
+    fn check_token(&self, caller: &Principal, id: TokenId) -> Result<()> {
+        let is_own = |token: &AccessToken| {
+            token.user == caller.user && (caller.rights.token.scope.is_none() || id == caller.token)
+        };
+        let token = self.users.token(id).ok();
+        if token.is_some_and(|token| caller.is_admin() || is_own(&token)) {
+            return Ok(());
+        }
+        Err(ProblemResponse::new(ProblemKind::TokenNotFound, format!("token {id} does not exist")))
+    }
+}
+
+/// Checks the role of the caller in a workspace, without the policy, which is about runtimes.
+fn check_role(caller: &Principal, rule: &RouteRule, workspace: &WorkspaceName) -> Result<()> {
+    let role = caller.rights.role_in(workspace);
+    let (required, is_allowed) = match rule.requirement {
+        Requirement::Role(required) => (required, role >= Some(required)),
+        Requirement::RoleOrAdmin(required) => (required, caller.is_admin() || role >= Some(required)),
+        Requirement::Anonymous
+        | Requirement::AnyToken
+        | Requirement::OwnerSomewhere
+        | Requirement::SelfOrAdmin
+        | Requirement::UnscopedSelfOrAdmin
+        | Requirement::Admin => return Err(ProblemResponse::internal(&MissingTarget(rule.path))),
+    };
+    if is_allowed {
+        return Ok(());
+    }
+    forbidden(format!("`{}` needs the role `{required}` in the workspace `{workspace}`", rule.action.name()))
+}
+
+/// Checks that a request is about the caller, unless an administrator sends it.
+fn check_user(caller: &Principal, rule: &RouteRule, user: &UserName) -> Result<()> {
+    if *user != caller.user && !caller.is_admin() {
+        return forbidden("only a hub administrator may manage the tokens of other users".into());
+    }
+    if rule.requirement == Requirement::UnscopedSelfOrAdmin && caller.rights.token.scope.is_some() {
+        // It could create a token that may do more than itself.
+        return forbidden("a scoped token cannot create tokens".into());
+    }
+    Ok(())
+}
+
+fn forbidden<T>(detail: String) -> Result<T> {
+    Err(ProblemResponse::new(ProblemKind::Forbidden, detail))
+}
+
+/// A row of the route table whose requirement needs something that its resource does not name.
+#[derive(Debug, thiserror::Error)]
+#[error("the rule of `{0}` names no workspace or user")]
+struct MissingTarget(&'static str);
+
+/// A handler that did not use the extractor which checks what its request is about.
+#[derive(Debug, thiserror::Error)]
+#[error("the handler of `{0}` did not check what the request is about")]
+struct UncheckedRequest(&'static str);
+
+fn is_failure(status: StatusCode) -> bool {
+    status.is_client_error() || status.is_server_error()
 }
 
 fn peer(request: &Request) -> Option<PeerAddress> {
@@ -208,7 +336,5 @@ fn has_side_effect(method: &Method, headers: &HeaderMap) -> bool {
     !method.is_safe() || headers.contains_key(header::UPGRADE)
 }
 
-/// The answer for a runtime that does not exist, and for one that the caller cannot see.
-pub fn runtime_not_found(id: &RuntimeId) -> ProblemResponse {
-    ProblemResponse::new(ProblemKind::RuntimeNotFound, format!("runtime `{id}` does not exist"))
-}
+#[cfg(test)]
+mod tests;

@@ -9,8 +9,8 @@ use server::ProblemResponse;
 
 use crate::{
     access_watch::AccessWatch,
+    action::Action,
     policy::{Decision, RequestedAction, Visibility},
-    route_table::RouteAction,
 };
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -21,7 +21,7 @@ pub struct Permit {
     access: AccessWatch,
     runtime: RuntimeId,
     worker: Option<SessionId>,
-    action: &'static RouteAction,
+    action: Action,
     required: Role,
     /// The permit ends when the caller no longer sees everything.
     sees_everything: bool,
@@ -36,7 +36,7 @@ impl Permit {
     /// A permit for an action that needs a role, on a runtime and perhaps a worker of it. It is not checked yet.
     pub fn new(
         access: AccessWatch,
-        (action, required): (&'static RouteAction, Role),
+        (action, required): (Action, Role),
         (runtime, worker): (RuntimeId, Option<SessionId>),
     ) -> Self {
         Self { access, runtime, worker, action, required, sees_everything: false }
@@ -62,7 +62,9 @@ impl Permit {
         let (runtime, worker) = (&self.runtime, self.worker.as_ref());
         let requested = match worker {
             Some(worker) if self.action.watches() => RequestedAction::Watch { runtime, worker },
-            _ => RequestedAction::Command { runtime, worker, action: self.action.name, needs: self.required },
+            _ => {
+                RequestedAction::Command { runtime, worker, action: self.action.name(), needs: self.required }
+            }
         };
         if let Decision::Denied(reason) = policy.may(&subject, &requested) {
             return Err(reason);

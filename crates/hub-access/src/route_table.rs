@@ -1,335 +1,202 @@
-//! What can be asked of a hub, each by a name, and what it needs.
+//! The route table: which action a request asks for, which role it needs, and where its workspace is found.
 //!
-//! Two tables: the hub's own routes, as the router knows them, and those of a daemon, which are passed on. What a table
-//! does not know needs the most.
+//! This table decides every request to the hub. Handlers and services compare no roles.
 
-use http::{Method, StatusCode};
-use protocol::hub::Role;
+use protocol::hub::Role::{Controller, Owner, Viewer};
 
-/// What somebody asks for.
-#[derive(Debug, PartialEq, Eq)]
-pub struct RouteAction {
-    /// The name in messages and in the audit log.
-    pub name: &'static str,
-    /// The least that a caller needs for it.
-    pub requirement: Requirement,
-    /// When it leaves an entry in the audit log.
-    pub audit: AuditRule,
-}
+use crate::{
+    action::Action,
+    route_rule::{
+        AuditRule::{self, Always, AlwaysFromReserve, Refusals, Unauthenticated},
+        Requirement::{
+            self, Admin, Anonymous, AnyToken, OwnerSomewhere, Role, RoleOrAdmin, SelfOrAdmin,
+            UnscopedSelfOrAdmin,
+        },
+        ResourceSource::{
+            self, InBody, InQuery, None as NoResource, OfDevice, OfEnvironment, OfGrant, OfPath, OfRuntime,
+            OfToken, OfWait,
+        },
+        RouteRule,
+    },
+};
 
-/// What is left of it in the audit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuditRule {
-    /// An entry, as it changes something.
-    Always,
-    /// An entry if it is refused, as it changes nothing.
-    Refused,
-    /// An entry if it is not known who asks: what those do who are is in another record, or comes of something that is in this.
-    Unknown,
-}
-
-impl RouteAction {
-    /// Whether an answer with this status leaves an entry in the audit.
-    pub fn leaves_entry(&self, status: StatusCode) -> bool {
-        let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        match self.audit {
-            // What anybody can ask is refused so often and no oftener. What makes no sense, or comes too often, leaves nothing:
-            // so many of these would push out everything else.
-            AuditRule::Always if self.requirement == Requirement::Anonymous => {
-                is_refused || !status.is_client_error()
-            }
-            AuditRule::Always => true,
-            AuditRule::Refused => is_refused,
-            AuditRule::Unknown => status == StatusCode::UNAUTHORIZED,
-        }
-    }
-
-    /// Whether somebody who does it drives the worker: they send, change, answer or cancel something.
-    pub fn drives(&self) -> bool {
-        [SESSIONS_SEND, SESSIONS_CANCEL, WAITS_ANSWER].contains(&self)
-    }
-
-    /// Whether there is a session once it is done.
-    pub fn creates_session(&self) -> bool {
-        self == SESSIONS_CREATE
-    }
-
-    /// Whether the session is gone once it is done.
-    pub fn ends_session(&self) -> bool {
-        self == SESSIONS_DELETE
-    }
-
-    /// Whether it only tells callers who they are, or lets them leave.
-    pub fn only_identifies(&self) -> bool {
-        [WHOAMI, LOGOUT].contains(&self)
-    }
-
-    /// Whether it is done on a full disk too: it ends something or takes access away. Its audit entry uses the reserve.
-    pub fn works_on_full_disk(&self, method: &Method) -> bool {
-        let ends = [
-            LOGIN,
-            LOGOUT,
-            USERS_SET,
-            USERS_REMOVE,
-            TOKENS_REVOKE,
-            RUNTIMES_REMOVE,
-            DEVICES_REMOVE,
-            DEVICES_STOP,
-            PAIRINGS_REFUSE,
-            GRANTS_REMOVE,
-            ENVIRONMENTS_REMOVE,
-            RELAY_SET,
-            RELAY_FORGET,
-            SESSIONS_CANCEL,
-            SESSIONS_DELETE,
-        ];
-        let ends_if_deleted = [SESSIONS_SEND, PROCESSES_USE, ACP_USE];
-        ends.contains(&self) || method == Method::DELETE && ends_if_deleted.contains(&self)
-    }
-
-    /// Whether somebody who does it watches a worker.
-    pub fn watches(&self) -> bool {
-        self == WORKERS_WATCH
-    }
-}
-
-/// What is needed for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Requirement {
-    /// Nothing.
-    Anonymous,
-    /// To be known. What they then get is their own.
-    AnyToken,
-    /// A role in the workspace of the runtime.
-    Role(Role),
-    /// To manage the hub.
-    Admin,
-}
-
-/// Declares verbs: a name, what it needs, and what is left of it.
-macro_rules! verbs {
-    ($($verb:ident = $name:literal, $need:expr, $entry:expr;)*) => {$(
-        const $verb: &RouteAction = &RouteAction { name: $name, requirement: $need, audit: $entry };
-    )*};
-}
-
-const VIEWER: Requirement = Requirement::Role(Role::Viewer);
-const CONTROLLER: Requirement = Requirement::Role(Role::Controller);
-const OWNER: Requirement = Requirement::Role(Role::Owner);
-
-const READS: AuditRule = AuditRule::Refused;
-const DOES: AuditRule = AuditRule::Always;
-
-verbs! {
-    HEALTH = "health", Requirement::Anonymous, READS;
-    LOGIN = "login", Requirement::Anonymous, DOES;
-    LOGOUT = "logout", Requirement::AnyToken, DOES;
-    WHOAMI = "whoami", Requirement::AnyToken, READS;
-    RUNTIMES_LIST = "runtimes.list", Requirement::AnyToken, READS;
-    RUNTIMES_READ = "runtimes.read", VIEWER, READS;
-    RUNTIMES_ADD = "runtimes.add", Requirement::Admin, DOES;
-    RUNTIMES_INVITE = "runtimes.invite", Requirement::Admin, DOES;
-    RUNTIMES_JOIN = "runtimes.join", Requirement::Anonymous, DOES;
-    RUNTIMES_REMOVE = "runtimes.remove", Requirement::Admin, DOES;
-    USERS_READ = "users.read", Requirement::Admin, READS;
-    USERS_ADD = "users.add", Requirement::Admin, DOES;
-    USERS_SET = "users.set", Requirement::Admin, DOES;
-    USERS_REMOVE = "users.remove", Requirement::Admin, DOES;
-    TOKENS_READ = "tokens.read", Requirement::AnyToken, READS;
-    TOKENS_ADD = "tokens.add", Requirement::AnyToken, DOES;
-    TOKENS_REVOKE = "tokens.revoke", Requirement::AnyToken, DOES;
-    WAITS_LIST = "waits.list", Requirement::AnyToken, READS;
-    AUDIT_READ = "audit.read", Requirement::Admin, READS;
-    METRICS_READ = "metrics.read", Requirement::Admin, READS;
-    DEVICES_READ = "devices.read", Requirement::AnyToken, READS;
-    DEVICES_ADD = "devices.add", Requirement::AnyToken, DOES;
-    DEVICES_REMOVE = "devices.remove", Requirement::AnyToken, DOES;
-    DEVICES_STOP = "devices.stop", Requirement::AnyToken, DOES;
-    PAIRINGS_BEGIN = "pairings.begin", Requirement::Anonymous, DOES;
-    PAIRINGS_CLAIM = "pairings.claim", Requirement::Anonymous, AuditRule::Unknown;
-    PAIRINGS_READ = "pairings.read", Requirement::AnyToken, READS;
-    PAIRINGS_CONFIRM = "pairings.confirm", Requirement::AnyToken, DOES;
-    PAIRINGS_REFUSE = "pairings.refuse", Requirement::AnyToken, DOES;
-    GRANTS_READ = "grants.read", Requirement::AnyToken, READS;
-    GRANTS_ADD = "grants.add", Requirement::AnyToken, DOES;
-    GRANTS_REMOVE = "grants.remove", Requirement::AnyToken, DOES;
-    ENVIRONMENTS_READ = "environments.read", Requirement::AnyToken, READS;
-    ENVIRONMENTS_ADD = "environments.add", Requirement::AnyToken, DOES;
-    ENVIRONMENTS_REMOVE = "environments.remove", Requirement::AnyToken, DOES;
-    ENVIRONMENTS_USE = "environments.use", Requirement::Anonymous, AuditRule::Unknown;
-    RELAY_CONNECT = "relay.connect", Requirement::Anonymous, DOES;
-    RELAY_SET = "relay.set", Requirement::AnyToken, DOES;
-    RELAY_FORGET = "relay.forget", Requirement::AnyToken, DOES;
-    RELAY_READ = "relay.read", Requirement::Admin, READS;
-
-    INFO_READ = "info.read", VIEWER, READS;
-    SESSIONS_READ = "sessions.read", VIEWER, READS;
-    WORKERS_WATCH = "workers.watch", VIEWER, READS;
-    WAITS_READ = "waits.read", VIEWER, READS;
-    PRESENCE_READ = "presence.read", VIEWER, READS;
-    AGENTS_READ = "agents.read", VIEWER, READS;
-    SESSIONS_CREATE = "sessions.create", CONTROLLER, DOES;
-    SESSIONS_SEND = "sessions.send", CONTROLLER, DOES;
-    SESSIONS_CANCEL = "sessions.cancel", CONTROLLER, DOES;
-    WAITS_ANSWER = "waits.answer", CONTROLLER, DOES;
-    SESSIONS_DELETE = "sessions.delete", OWNER, DOES;
-    FILES_READ = "files.read", OWNER, READS;
-    FILES_WRITE = "files.write", OWNER, DOES;
-    CONFIG_READ = "config.read", OWNER, READS;
-    CONFIG_WRITE = "config.write", OWNER, DOES;
-    AGENTS_INSTALL = "agents.install", OWNER, DOES;
-    ACP_READ = "acp.read", OWNER, READS;
-    ACP_USE = "acp.use", OWNER, DOES;
-    PROCESSES_READ = "processes.read", OWNER, READS;
-    PROCESSES_USE = "processes.use", OWNER, DOES;
-    TERMINALS_USE = "terminals.use", OWNER, DOES;
-
-    OTHER = "other", Requirement::Admin, DOES;
-    OTHER_OF_RUNTIME = "other", OWNER, DOES;
-    NOWHERE = "nowhere", Requirement::AnyToken, READS;
-}
-
-/// The route that passes requests on.
+/// The route of requests that the hub forwards to a daemon.
 pub const FORWARDED_ROUTE: &str = "/api/runtimes/{runtime_id}/v1/{*path}";
 
-/// The hub's own routes.
-const HUB_ROUTES: &[(&str, &str, &RouteAction)] = &[
-    ("GET", "/api/health", HEALTH),
-    ("GET", "/metrics", METRICS_READ),
-    ("POST", "/api/login", LOGIN),
-    ("POST", "/api/logout", LOGOUT),
-    ("GET", "/api/whoami", WHOAMI),
-    ("GET", "/api/users", USERS_READ),
-    ("POST", "/api/users", USERS_ADD),
-    ("GET", "/api/users/{user}", USERS_READ),
-    ("PUT", "/api/users/{user}", USERS_SET),
-    ("DELETE", "/api/users/{user}", USERS_REMOVE),
-    ("GET", "/api/tokens", TOKENS_READ),
-    ("POST", "/api/tokens", TOKENS_ADD),
-    ("DELETE", "/api/tokens/{token_id}", TOKENS_REVOKE),
-    ("GET", "/api/audit", AUDIT_READ),
-    ("GET", "/api/runtimes", RUNTIMES_LIST),
-    ("POST", "/api/runtimes", RUNTIMES_ADD),
-    ("POST", "/api/runtimes/join-tokens", RUNTIMES_INVITE),
-    ("GET", "/api/join/ws", RUNTIMES_JOIN),
-    ("GET", "/api/runtimes/{runtime_id}", RUNTIMES_READ),
-    ("DELETE", "/api/runtimes/{runtime_id}", RUNTIMES_REMOVE),
-    ("GET", "/api/runtimes/{runtime_id}/workers", SESSIONS_READ),
-    ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", WORKERS_WATCH),
-    ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", PRESENCE_READ),
-    ("GET", "/api/devices", DEVICES_READ),
-    ("POST", "/api/devices", DEVICES_ADD),
-    ("GET", "/api/devices/{client_id}", DEVICES_READ),
-    ("DELETE", "/api/devices/{client_id}", DEVICES_REMOVE),
-    ("POST", "/api/devices/{client_id}/stop", DEVICES_STOP),
-    ("GET", "/api/devices/pairings", PAIRINGS_READ),
-    ("POST", "/api/devices/pairings", PAIRINGS_BEGIN),
-    ("POST", "/api/devices/pairings/claim", PAIRINGS_CLAIM),
-    ("GET", "/api/devices/pairings/{code}", PAIRINGS_READ),
-    ("POST", "/api/devices/pairings/{code}/confirm", PAIRINGS_CONFIRM),
-    ("POST", "/api/devices/pairings/{code}/refuse", PAIRINGS_REFUSE),
-    ("GET", "/api/grants", GRANTS_READ),
-    ("POST", "/api/grants", GRANTS_ADD),
-    ("DELETE", "/api/grants/{grant_id}", GRANTS_REMOVE),
-    ("GET", "/api/v1/relay/connect", RELAY_CONNECT),
-    ("GET", "/api/v1/relay/environments", ENVIRONMENTS_READ),
-    ("POST", "/api/v1/relay/environments", ENVIRONMENTS_ADD),
-    ("GET", "/api/v1/relay/environments/{environment_id}", ENVIRONMENTS_READ),
-    ("DELETE", "/api/v1/relay/environments/{environment_id}", ENVIRONMENTS_REMOVE),
-    ("GET", "/api/v1/relay/environments/{environment_id}/connect", ENVIRONMENTS_USE),
-    ("POST", "/api/v1/relay/environments/{environment_id}/requests", ENVIRONMENTS_USE),
-    ("GET", "/api/v1/relay/environments/{environment_id}/mcp", ENVIRONMENTS_USE),
-    ("POST", "/api/v1/relay/environments/{environment_id}/mcp", ENVIRONMENTS_USE),
-    ("DELETE", "/api/v1/relay/environments/{environment_id}/mcp", ENVIRONMENTS_USE),
-    ("DELETE", "/api/v1/relay/approvals/{wait_id}", RELAY_FORGET),
-    ("GET", "/api/v1/relay/audit", RELAY_READ),
-    ("GET", "/api/v1/relay/status", RELAY_READ),
-    ("PUT", "/api/workspaces/{workspace}/relay", RELAY_SET),
-    ("GET", "/api/waits", WAITS_LIST),
-    ("GET", "/api/waits/events", WAITS_LIST),
-    ("POST", "/api/waits/{runtime_id}/{wait_id}", WAITS_ANSWER),
-];
+/// A route of the hub that the table does not list.
+pub(crate) const UNLISTED: &RouteRule = &unlisted(Action::Unlisted, Admin, NoResource, Always);
 
-/// The routes of a daemon, after `/v1`. A piece in braces stands for any.
-const DAEMON_ROUTES: &[(&str, &[&str], &RouteAction)] = &[
-    ("GET", &["health"], INFO_READ),
-    ("GET", &["openapi.json"], INFO_READ),
-    ("GET", &["sessions"], SESSIONS_READ),
-    ("GET", &["sessions", "{id}"], SESSIONS_READ),
-    ("POST", &["sessions", "{id}"], SESSIONS_CREATE),
-    ("DELETE", &["sessions", "{id}"], SESSIONS_DELETE),
-    ("POST", &["sessions", "{id}", "cancel"], SESSIONS_CANCEL),
-    ("GET", &["sessions", "{id}", "events"], SESSIONS_READ),
-    ("GET", &["sessions", "{id}", "events", "sse"], SESSIONS_READ),
-    ("GET", &["sessions", "{id}", "inputs"], SESSIONS_READ),
-    ("PUT", &["sessions", "{id}", "inputs", "{input_id}"], SESSIONS_SEND),
-    ("DELETE", &["sessions", "{id}", "inputs", "{input_id}"], SESSIONS_SEND),
-    ("GET", &["sessions", "{id}", "messages"], SESSIONS_READ),
-    ("POST", &["sessions", "{id}", "messages"], SESSIONS_SEND),
-    ("POST", &["sessions", "{id}", "permissions", "{permission_id}", "reply"], WAITS_ANSWER),
-    ("POST", &["sessions", "{id}", "questions", "{question_id}", "reject"], WAITS_ANSWER),
-    ("POST", &["sessions", "{id}", "questions", "{question_id}", "reply"], WAITS_ANSWER),
-    ("GET", &["sessions", "{id}", "snapshot"], SESSIONS_READ),
-    ("GET", &["waits"], WAITS_READ),
-    ("GET", &["waits", "events"], WAITS_READ),
-    ("POST", &["waits", "{wait_id}"], WAITS_ANSWER),
-    ("GET", &["workers", "{worker_id}", "events", "ws"], WORKERS_WATCH),
-    ("GET", &["agents"], AGENTS_READ),
-    ("GET", &["agents", "{agent}", "models"], AGENTS_READ),
-    ("GET", &["agents", "{agent}", "modes"], AGENTS_READ),
-    ("POST", &["agents", "{agent}", "install"], AGENTS_INSTALL),
-    ("GET", &["acp"], ACP_READ),
-    ("GET", &["acp", "{server_id}"], ACP_READ),
-    ("POST", &["acp", "{server_id}"], ACP_USE),
-    ("PUT", &["acp", "{server_id}"], ACP_USE),
-    ("DELETE", &["acp", "{server_id}"], ACP_USE),
-    ("GET", &["config", "mcp"], CONFIG_READ),
-    ("PUT", &["config", "mcp"], CONFIG_WRITE),
-    ("DELETE", &["config", "mcp"], CONFIG_WRITE),
-    ("GET", &["config", "skills"], CONFIG_READ),
-    ("PUT", &["config", "skills"], CONFIG_WRITE),
-    ("DELETE", &["config", "skills"], CONFIG_WRITE),
-    ("GET", &["fs", "entries"], FILES_READ),
-    ("GET", &["fs", "file"], FILES_READ),
-    ("GET", &["fs", "stat"], FILES_READ),
-    ("PUT", &["fs", "file"], FILES_WRITE),
-    ("DELETE", &["fs", "entry"], FILES_WRITE),
-    ("POST", &["fs", "mkdir"], FILES_WRITE),
-    ("POST", &["fs", "move"], FILES_WRITE),
-    ("POST", &["fs", "upload-batch"], FILES_WRITE),
-    ("GET", &["processes"], PROCESSES_READ),
-    ("POST", &["processes"], PROCESSES_USE),
-    ("GET", &["processes", "{id}"], PROCESSES_READ),
-    ("DELETE", &["processes", "{id}"], PROCESSES_USE),
-    ("POST", &["processes", "{id}", "input"], PROCESSES_USE),
-    ("GET", &["processes", "{id}", "logs"], PROCESSES_READ),
-    ("POST", &["processes", "{id}", "resize"], PROCESSES_USE),
-    ("POST", &["processes", "{id}", "signal"], PROCESSES_USE),
-    ("GET", &["processes", "{id}", "terminal"], TERMINALS_USE),
-    ("POST", &["processes", "{id}", "wait"], PROCESSES_READ),
-];
+/// A route of a daemon that the table does not list.
+pub(crate) const UNLISTED_OF_DAEMON: &RouteRule = &unlisted(Action::Unlisted, Role(Owner), OfRuntime, Always);
 
-/// What a request to a route of the hub's own asks for.
-pub(crate) fn hub_action(method: &Method, route: Option<&str>) -> &'static RouteAction {
-    let Some(route) = route else { return NOWHERE };
-    let row = HUB_ROUTES.iter().find(|(known, at, _)| *known == name(method) && *at == route);
-    row.map_or(OTHER, |(.., verb)| verb)
+/// A path below `/api/` that is no route. A token is needed, so that a client without one cannot find out which paths exist.
+pub(crate) const UNKNOWN_PATH: &RouteRule = &unlisted(Action::UnknownPath, AnyToken, NoResource, Refusals);
+
+const fn unlisted(
+    action: Action,
+    requirement: Requirement,
+    resource: ResourceSource,
+    audit: AuditRule,
+) -> RouteRule {
+    RouteRule { method: "", path: "", action, requirement, resource, audit }
 }
 
-/// What a request to a daemon asks for; `pieces` is its path after `/v1`.
-pub(crate) fn daemon_action(method: &Method, pieces: &[&str]) -> &'static RouteAction {
-    let row = DAEMON_ROUTES.iter().find(|(known, at, _)| *known == name(method) && fits(at, pieces));
-    row.map_or(OTHER_OF_RUNTIME, |(.., verb)| verb)
+/// Declares the rows: method and path, action, requirement, resource, audit.
+macro_rules! route_table {
+    ($($method:ident $path:literal $action:ident, $requirement:expr, $resource:ident, $audit:ident;)*) => {
+        /// The table.
+        pub(crate) const ROUTES: &[RouteRule] = &[$(RouteRule {
+            method: stringify!($method),
+            path: $path,
+            action: Action::$action,
+            requirement: $requirement,
+            resource: $resource,
+            audit: $audit,
+        }),*];
+    };
 }
 
-/// Whoever asks for the head of an answer might ask for all of it.
-fn name(method: &Method) -> &str {
-    if method == Method::HEAD { "GET" } else { method.as_str() }
+route_table! {
+    GET "/api/health" Health, Anonymous, NoResource, Refusals;
+    GET "/metrics" MetricsRead, Admin, NoResource, Refusals;
+    POST "/api/login" Login, Anonymous, NoResource, AlwaysFromReserve;
+    POST "/api/logout" Logout, AnyToken, NoResource, AlwaysFromReserve;
+    GET "/api/whoami" Whoami, AnyToken, NoResource, Refusals;
+    GET "/api/audit" AuditRead, Admin, NoResource, Refusals;
+
+    GET "/api/users" UsersRead, Admin, NoResource, Refusals;
+    POST "/api/users" UsersAdd, Admin, NoResource, Always;
+    GET "/api/users/{user}" UsersRead, Admin, NoResource, Refusals;
+    PUT "/api/users/{user}" UsersSet, Admin, NoResource, AlwaysFromReserve;
+    DELETE "/api/users/{user}" UsersRemove, Admin, NoResource, AlwaysFromReserve;
+    GET "/api/tokens" TokensRead, SelfOrAdmin, InQuery, Refusals;
+    POST "/api/tokens" TokensAdd, UnscopedSelfOrAdmin, InBody, Always;
+    DELETE "/api/tokens/{token_id}" TokensRevoke, SelfOrAdmin, OfToken, AlwaysFromReserve;
+
+    GET "/api/runtimes" RuntimesList, AnyToken, NoResource, Refusals;
+    POST "/api/runtimes" RuntimesAdd, Admin, NoResource, Always;
+    POST "/api/runtimes/join-tokens" RuntimesInvite, Admin, NoResource, Always;
+    GET "/api/join/ws" RuntimesJoin, Anonymous, NoResource, Always;
+    GET "/api/runtimes/{runtime_id}" RuntimesRead, Role(Viewer), OfRuntime, Refusals;
+    DELETE "/api/runtimes/{runtime_id}" RuntimesRemove, Admin, NoResource, AlwaysFromReserve;
+    GET "/api/runtimes/{runtime_id}/workers" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws" WorkersWatch, Role(Viewer), OfRuntime, Refusals;
+    GET "/api/runtimes/{runtime_id}/workers/{worker_id}/presence" PresenceRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/api/waits" WaitsList, AnyToken, NoResource, Refusals;
+    GET "/api/waits/events" WaitsList, AnyToken, NoResource, Refusals;
+    POST "/api/waits/{runtime_id}/{wait_id}" WaitsAnswer, Role(Controller), OfRuntime, Always;
+
+    GET "/api/devices" DevicesRead, AnyToken, NoResource, Refusals;
+    POST "/api/devices" DevicesAdd, RoleOrAdmin(Owner), InBody, Always;
+    GET "/api/devices/{client_id}" DevicesRead, RoleOrAdmin(Viewer), OfDevice, Refusals;
+    DELETE "/api/devices/{client_id}" DevicesRemove, RoleOrAdmin(Owner), OfDevice, AlwaysFromReserve;
+    POST "/api/devices/{client_id}/stop" DevicesStop, RoleOrAdmin(Controller), OfDevice, AlwaysFromReserve;
+    GET "/api/devices/pairings" PairingsRead, Admin, NoResource, Refusals;
+    POST "/api/devices/pairings" PairingsBegin, Anonymous, NoResource, Always;
+    POST "/api/devices/pairings/claim" PairingsClaim, Anonymous, NoResource, Unauthenticated;
+    GET "/api/devices/pairings/{code}" PairingsRead, OwnerSomewhere, NoResource, Refusals;
+    POST "/api/devices/pairings/{code}/confirm" PairingsConfirm, RoleOrAdmin(Owner), InBody, Always;
+    POST "/api/devices/pairings/{code}/refuse" PairingsRefuse, OwnerSomewhere, NoResource, AlwaysFromReserve;
+    GET "/api/grants" GrantsRead, AnyToken, NoResource, Refusals;
+    POST "/api/grants" GrantsAdd, RoleOrAdmin(Owner), InBody, Always;
+    DELETE "/api/grants/{grant_id}" GrantsRemove, RoleOrAdmin(Owner), OfGrant, AlwaysFromReserve;
+
+    GET "/api/v1/relay/connect" RelayConnect, Anonymous, NoResource, Always;
+    GET "/api/v1/relay/environments" EnvironmentsRead, AnyToken, NoResource, Refusals;
+    POST "/api/v1/relay/environments" EnvironmentsAdd, RoleOrAdmin(Controller), InBody, Always;
+    GET "/api/v1/relay/environments/{environment_id}" EnvironmentsRead, RoleOrAdmin(Viewer), OfEnvironment, Refusals;
+    DELETE "/api/v1/relay/environments/{environment_id}" EnvironmentsRemove, RoleOrAdmin(Controller), OfEnvironment, AlwaysFromReserve;
+    GET "/api/v1/relay/environments/{environment_id}/connect" EnvironmentsUse, Anonymous, NoResource, Unauthenticated;
+    POST "/api/v1/relay/environments/{environment_id}/requests" EnvironmentsUse, Anonymous, NoResource, Unauthenticated;
+    GET "/api/v1/relay/environments/{environment_id}/mcp" EnvironmentsUse, Anonymous, NoResource, Unauthenticated;
+    POST "/api/v1/relay/environments/{environment_id}/mcp" EnvironmentsUse, Anonymous, NoResource, Unauthenticated;
+    DELETE "/api/v1/relay/environments/{environment_id}/mcp" EnvironmentsUse, Anonymous, NoResource, Unauthenticated;
+    DELETE "/api/v1/relay/approvals/{wait_id}" RelayForget, RoleOrAdmin(Controller), OfWait, AlwaysFromReserve;
+    GET "/api/v1/relay/audit" RelayRead, Admin, NoResource, Refusals;
+    GET "/api/v1/relay/status" RelayRead, Admin, NoResource, Refusals;
+    PUT "/api/workspaces/{workspace}/relay" RelaySet, RoleOrAdmin(Owner), OfPath, AlwaysFromReserve;
+
+    GET "/v1/health" InfoRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/openapi.json" InfoRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/sessions" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/sessions/{id}" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    POST "/v1/sessions/{id}" SessionsCreate, Role(Controller), OfRuntime, Always;
+    DELETE "/v1/sessions/{id}" SessionsDelete, Role(Owner), OfRuntime, AlwaysFromReserve;
+    POST "/v1/sessions/{id}/cancel" SessionsCancel, Role(Controller), OfRuntime, AlwaysFromReserve;
+    GET "/v1/sessions/{id}/events" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/sessions/{id}/events/sse" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/sessions/{id}/inputs" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    PUT "/v1/sessions/{id}/inputs/{input_id}" SessionsSend, Role(Controller), OfRuntime, Always;
+    DELETE "/v1/sessions/{id}/inputs/{input_id}" SessionsSend, Role(Controller), OfRuntime, AlwaysFromReserve;
+    GET "/v1/sessions/{id}/messages" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    POST "/v1/sessions/{id}/messages" SessionsSend, Role(Controller), OfRuntime, Always;
+    POST "/v1/sessions/{id}/permissions/{permission_id}/reply" WaitsAnswer, Role(Controller), OfRuntime, Always;
+    POST "/v1/sessions/{id}/questions/{question_id}/reject" WaitsAnswer, Role(Controller), OfRuntime, Always;
+    POST "/v1/sessions/{id}/questions/{question_id}/reply" WaitsAnswer, Role(Controller), OfRuntime, Always;
+    GET "/v1/sessions/{id}/snapshot" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/waits" WaitsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/waits/events" WaitsRead, Role(Viewer), OfRuntime, Refusals;
+    POST "/v1/waits/{wait_id}" WaitsAnswer, Role(Controller), OfRuntime, Always;
+    GET "/v1/workers/{worker_id}/events/ws" WorkersWatch, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/agents" AgentsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/agents/{agent}/models" AgentsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/agents/{agent}/modes" AgentsRead, Role(Viewer), OfRuntime, Refusals;
+    POST "/v1/agents/{agent}/install" AgentsInstall, Role(Owner), OfRuntime, Always;
+    GET "/v1/acp" AcpRead, Role(Owner), OfRuntime, Refusals;
+    GET "/v1/acp/{server_id}" AcpRead, Role(Owner), OfRuntime, Refusals;
+    POST "/v1/acp/{server_id}" AcpUse, Role(Owner), OfRuntime, Always;
+    PUT "/v1/acp/{server_id}" AcpUse, Role(Owner), OfRuntime, Always;
+    DELETE "/v1/acp/{server_id}" AcpUse, Role(Owner), OfRuntime, AlwaysFromReserve;
+    GET "/v1/config/mcp" ConfigRead, Role(Owner), OfRuntime, Refusals;
+    PUT "/v1/config/mcp" ConfigWrite, Role(Owner), OfRuntime, Always;
+    DELETE "/v1/config/mcp" ConfigWrite, Role(Owner), OfRuntime, Always;
+    GET "/v1/config/skills" ConfigRead, Role(Owner), OfRuntime, Refusals;
+    PUT "/v1/config/skills" ConfigWrite, Role(Owner), OfRuntime, Always;
+    DELETE "/v1/config/skills" ConfigWrite, Role(Owner), OfRuntime, Always;
+    GET "/v1/fs/entries" FilesRead, Role(Owner), OfRuntime, Refusals;
+    GET "/v1/fs/file" FilesRead, Role(Owner), OfRuntime, Refusals;
+    GET "/v1/fs/stat" FilesRead, Role(Owner), OfRuntime, Refusals;
+    PUT "/v1/fs/file" FilesWrite, Role(Owner), OfRuntime, Always;
+    DELETE "/v1/fs/entry" FilesWrite, Role(Owner), OfRuntime, Always;
+    POST "/v1/fs/mkdir" FilesWrite, Role(Owner), OfRuntime, Always;
+    POST "/v1/fs/move" FilesWrite, Role(Owner), OfRuntime, Always;
+    POST "/v1/fs/upload-batch" FilesWrite, Role(Owner), OfRuntime, Always;
+    GET "/v1/processes" ProcessesRead, Role(Owner), OfRuntime, Refusals;
+    POST "/v1/processes" ProcessesUse, Role(Owner), OfRuntime, Always;
+    GET "/v1/processes/{id}" ProcessesRead, Role(Owner), OfRuntime, Refusals;
+    DELETE "/v1/processes/{id}" ProcessesUse, Role(Owner), OfRuntime, AlwaysFromReserve;
+    POST "/v1/processes/{id}/input" ProcessesUse, Role(Owner), OfRuntime, Always;
+    GET "/v1/processes/{id}/logs" ProcessesRead, Role(Owner), OfRuntime, Refusals;
+    POST "/v1/processes/{id}/resize" ProcessesUse, Role(Owner), OfRuntime, Always;
+    POST "/v1/processes/{id}/signal" ProcessesUse, Role(Owner), OfRuntime, Always;
+    GET "/v1/processes/{id}/terminal" TerminalsUse, Role(Owner), OfRuntime, Always;
+    POST "/v1/processes/{id}/wait" ProcessesRead, Role(Owner), OfRuntime, Refusals;
 }
 
-fn fits(pattern: &[&str], pieces: &[&str]) -> bool {
-    let fit = |(pattern, piece): (&&str, &&str)| pattern.starts_with('{') || pattern == piece;
-    pattern.len() == pieces.len() && pattern.iter().zip(pieces).all(fit)
+// An action that no row decides about does not compile.
+const _: () = assert!(every_action_has_a_row());
+
+const fn every_action_has_a_row() -> bool {
+    let mut at = 0;
+    while at < Action::ALL.len() {
+        let action = Action::ALL[at];
+        if !matches!(action, Action::Unlisted | Action::UnknownPath) && !has_row(action) {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+const fn has_row(action: Action) -> bool {
+    let mut at = 0;
+    while at < ROUTES.len() {
+        if ROUTES[at].action as u8 == action as u8 {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 
 use axum::{extract::FromRef, response::Response};
 use files::private_file;
-use hub_access::{AccessGuard, AccessLimits, AuditLog, UserStore, WorkspaceLookup};
+use hub_access::{AccessGuard, AccessLimits, AuditLog, UserStore};
 use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout};
 use tokio_util::sync::CancellationToken;
 use websocket::KeepAlive;
@@ -19,6 +19,7 @@ use crate::{
     policy::{CurrentPolicy, RolePolicy},
     presence::Presences,
     relay::{OpenError, Relay},
+    resource_workspaces::ResourceWorkspaces,
     start::StartError,
 };
 
@@ -113,7 +114,7 @@ impl App {
             hosts,
             key,
             policy: policies,
-            workspaces: Arc::clone(&registry) as Arc<dyn WorkspaceLookup>,
+            workspaces: Arc::new(ResourceWorkspaces::new(Arc::clone(&registry), relay.clone())),
         });
         let app = Self(Arc::new(Parts {
             relay,

@@ -21,6 +21,7 @@ mod presence;
 mod reach;
 mod registry;
 mod relay;
+mod resource_workspaces;
 mod routes;
 mod runtime;
 mod seal;

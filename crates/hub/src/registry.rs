@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use hub_access::{NewToken, WorkspaceLookup, json_file, token_digest};
+use hub_access::{NewToken, json_file, token_digest};
 use jiff::Timestamp;
 use parking_lot::RwLock;
 use protocol::{RuntimeId, WorkspaceName};
@@ -285,12 +285,6 @@ fn place(all: &mut All, id: RuntimeId, registered: Registered) -> Result<(), Reg
     }
     all.insert(id, registered);
     Ok(())
-}
-
-impl WorkspaceLookup for Registry {
-    fn of_runtime(&self, id: &RuntimeId) -> Option<WorkspaceName> {
-        self.get(id).map(|registered| registered.workspace)
-    }
 }
 
 impl std::fmt::Debug for Registry {

@@ -3,12 +3,13 @@
 use std::{fs, io, path::PathBuf, sync::Arc};
 
 use parking_lot::RwLock;
+use protocol::hub::Role;
 use serde::Deserialize;
 use server::ErrorChain;
 use tokio::sync::watch;
 use tracing::{error, info};
 
-use super::{AllowEverything, CombinedPolicy, Policy, RedactionPolicy, SessionRules};
+use super::{AllowEverything, CombinedPolicy, Policy, PolicySubject, RedactionPolicy, SessionRules};
 
 /// The policy file.
 #[derive(Default, Deserialize)]
@@ -83,9 +84,10 @@ impl CurrentPolicy {
         self.now.send_replace(policy);
     }
 
-    /// What controllers may choose when creating sessions.
-    pub fn session_rules(&self) -> Arc<SessionRules> {
-        Arc::clone(&self.session_rules.read())
+    /// The rules for what a caller may choose when creating a session; `None` for owners, who may choose everything.
+    pub fn session_rules_for(&self, subject: &PolicySubject) -> Option<Arc<SessionRules>> {
+        let is_owner = subject.role >= Some(Role::Owner);
+        (!is_owner).then(|| Arc::clone(&self.session_rules.read()))
     }
 
     /// The policy that holds now.

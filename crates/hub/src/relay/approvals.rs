@@ -16,13 +16,12 @@ use std::{
     time::Duration,
 };
 
-use hub_access::UserStore;
+use hub_access::{Action, UserStore};
 use jiff::Timestamp;
 use journal::durable::Error;
 use parking_lot::Mutex;
 use protocol::{
     Author, RuntimeId, UserName, WaitId, WorkspaceName,
-    hub::Role,
     inbox::InboxWait,
     relay::{RelayError, RelayErrorCode},
     wait::{
@@ -232,10 +231,7 @@ impl Approvals {
     /// Somebody must be able to answer.
     fn need_somebody(&self, workspace: &WorkspaceName) -> Result<(), Refused> {
         let users = self.0.people.users();
-        let may = |user: &protocol::people::User| {
-            user.roles.get(workspace).copied().or(user.default_role) >= Some(Role::Controller)
-        };
-        match users.iter().any(may) {
+        match users.iter().any(|user| Action::WaitsAnswer.is_allowed_for(user, workspace)) {
             true => Ok(()),
             false => Err(refused(
                 RelayErrorCode::ApprovalRequired,

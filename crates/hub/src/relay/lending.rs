@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use hub_access::EffectiveRights;
+use hub_access::{Action, EffectiveRights};
 use jiff::Timestamp;
 use protocol::{
     EnvironmentId, RuntimeId,
-    hub::Role,
     lending::{CreateEnvironmentRequest, CreateGrantRequest},
     relay::{CapabilityGrant, ClientId, Grant},
 };
@@ -68,7 +67,7 @@ impl Relay {
         let may = by.is_ok_and(|user| {
             // Another who has the name now has not made it.
             user.created_at <= entry.created_at
-                && (user.is_admin || user.role_in(&entry.workspace) >= Some(Role::Controller))
+                && Action::EnvironmentsAdd.is_allowed_for(&user, &entry.workspace)
         });
         !entry.has_expired(Timestamp::now()) && is_same && may
     }

@@ -131,7 +131,7 @@ async fn forward(
     }
     let body = Body::from_stream(permit.clone().cut(body.into_data_stream()));
     let made = match &asked.worker {
-        Some(session) if asked.action.creates_session() => {
+        Some(session) if asked.rule.action.creates_session() => {
             let described = session::describe(&app, &caller, (&id, session), body).await?;
             *request.headers_mut() = session::headers(std::mem::take(request.headers_mut()));
             *request.body_mut() = described.body.into();
@@ -149,11 +149,11 @@ async fn forward(
         environment.keep();
     }
     if let Some(worker) = asked.worker {
-        if asked.action.drives() && is_done {
+        if asked.rule.action.drives() && is_done {
             app.presences.drove(&id, &worker, &caller.user);
         }
         // One that is not there is gone too: it may have been deleted when the answer was lost.
-        if asked.action.ends_session() && (is_done || response.status() == StatusCode::NOT_FOUND) {
+        if asked.rule.action.ends_session() && (is_done || response.status() == StatusCode::NOT_FOUND) {
             app.relay.end_session(&id, &worker);
         }
     }

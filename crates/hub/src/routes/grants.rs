@@ -2,21 +2,20 @@
 
 use axum::{Json, extract::State};
 use http::StatusCode;
-use hub_access::{Principal, runtime_not_found};
+use hub_access::{AuthorizedJson, Principal, runtime_not_found};
 use jiff::Timestamp;
 use protocol::{
     GrantId,
-    hub::Role,
     lending::{CreateGrantRequest, GrantList},
     relay::Grant,
 };
-use server::{Result, RouteCollector, extract, extract::Path, routes};
+use server::{Result, RouteCollector, extract::Path, routes};
 
 use super::{
     Problems,
-    relay::{need_of, not_added, refused},
+    relay::{not_added, refused},
 };
-use crate::{app::App, relay::store::Error};
+use crate::app::App;
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(list, add)).add(routes!(remove));
@@ -39,24 +38,16 @@ async fn list(State(app): State<App>, caller: Principal) -> Json<GrantList> {
 )]
 async fn add(
     State(app): State<App>,
-    caller: Principal,
-    extract::Json(add): extract::Json<CreateGrantRequest>,
+    AuthorizedJson(add): AuthorizedJson<CreateGrantRequest>,
 ) -> Result<(StatusCode, Json<Grant>)> {
-    check(&app, &caller, &add)?;
-    let grant = app.relay.add_grant(add).map_err(|error| not_added(&error))?;
-    Ok((StatusCode::CREATED, Json(grant)))
-}
-
-/// Whether somebody may grant this: both are in a workspace that they own.
-pub(super) fn check(app: &App, caller: &Principal, add: &CreateGrantRequest) -> Result<()> {
     let state = app.relay.store.now();
     let device = state.device(&add.client_id).map_err(|error| refused(&error))?;
-    need_of(caller, &device.workspace, Role::Owner, &Error::NoDevice(add.client_id.clone()))?;
-    let runtime = app.registry.get(&add.runtime_id);
-    match runtime.is_some_and(|runtime| runtime.workspace == device.workspace) {
-        true => Ok(()),
-        false => Err(runtime_not_found(&add.runtime_id)),
+    // The caller's role is in the workspace of the device. A runtime of another workspace does not exist there.
+    if app.registry.get(&add.runtime_id).is_none_or(|runtime| runtime.workspace != device.workspace) {
+        return Err(runtime_not_found(&add.runtime_id));
     }
+    let grant = app.relay.add_grant(add).map_err(|error| not_added(&error))?;
+    Ok((StatusCode::CREATED, Json(grant)))
 }
 
 /// Revoke a grant. Requests that depend on it are ended.
@@ -65,11 +56,7 @@ pub(super) fn check(app: &App, caller: &Principal, add: &CreateGrantRequest) -> 
     params(("grant_id" = String, Path, pattern = "^grt_[0-9a-f]{32}$", description = "The grant")),
     responses((status = NO_CONTENT, description = "Grant revoked"), Problems)
 )]
-async fn remove(State(app): State<App>, caller: Principal, Path(id): Path<GrantId>) -> Result<StatusCode> {
-    let state = app.relay.store.now();
-    let grant = state.grant(id).map_err(|error| refused(&error))?;
-    let device = state.device(&grant.client_id).map_err(|error| refused(&error))?;
-    need_of(&caller, &device.workspace, Role::Owner, &Error::NoGrant(id))?;
+async fn remove(State(app): State<App>, Path(id): Path<GrantId>) -> Result<StatusCode> {
     app.relay.store.change(|state, _| state.remove_grant(id)).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }

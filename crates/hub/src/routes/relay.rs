@@ -8,36 +8,11 @@ pub(crate) mod mcp;
 pub(crate) mod requests;
 pub(crate) mod status;
 
-use hub_access::{Principal, runtime_not_found};
-use protocol::{ProblemKind, WorkspaceName, hub::Role};
-use server::{ProblemResponse, Result};
+use hub_access::runtime_not_found;
+use protocol::ProblemKind;
+use server::ProblemResponse;
 
 use crate::relay::{AddError, store::Error};
-
-/// Whether somebody who is to have a role in a workspace has it. Who manages the hub may do whatever is done to devices.
-pub(super) fn need(caller: &Principal, workspace: &WorkspaceName, role: Role) -> Result<()> {
-    let has = caller.is_admin() || caller.rights.role_in(workspace).is_some_and(|theirs| theirs >= role);
-    match has {
-        true => Ok(()),
-        false => {
-            let detail = format!("this needs the role `{role}` in the workspace `{workspace}`");
-            Err(ProblemResponse::new(ProblemKind::Forbidden, detail))
-        }
-    }
-}
-
-/// The same, for what is not there for those who do not see its workspace.
-pub(super) fn need_of(
-    caller: &Principal,
-    workspace: &WorkspaceName,
-    role: Role,
-    missing: &Error,
-) -> Result<()> {
-    match caller.sees(workspace) {
-        true => need(caller, workspace, role),
-        false => Err(refused(missing)),
-    }
-}
 
 pub(super) fn not_added(error: &AddError) -> ProblemResponse {
     match error {

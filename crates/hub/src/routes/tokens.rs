@@ -2,7 +2,7 @@
 
 use axum::{Extension, Json, extract::State};
 use http::StatusCode;
-use hub_access::{EffectiveRights, Principal, UserStoreError};
+use hub_access::{AuthorizedJson, AuthorizedQuery, EffectiveRights, NamesSubject, Principal, RequestSubject};
 use jiff::Timestamp;
 use protocol::{
     ProblemKind, TokenId, UserName,
@@ -10,11 +10,7 @@ use protocol::{
 };
 use secrecy::ExposeSecret;
 use serde::Deserialize;
-use server::{
-    PeerAddress, ProblemResponse, Result, RouteCollector, extract,
-    extract::{Path, Query},
-    routes,
-};
+use server::{PeerAddress, ProblemResponse, Result, RouteCollector, extract::Path, routes};
 use utoipa::IntoParams;
 
 use super::{Problems, users::refused};
@@ -33,14 +29,20 @@ struct ListQuery {
     user: Option<UserName>,
 }
 
+impl NamesSubject for ListQuery {
+    fn subject(&self) -> RequestSubject<'_> {
+        RequestSubject::User(self.user.as_ref())
+    }
+}
+
 /// List the tokens of a user, oldest first. Secrets are never returned.
 #[utoipa::path(get, path = "/api/tokens", tag = "tokens", params(ListQuery), responses((status = OK, body = AccessTokenList), Problems))]
 async fn list(
     State(app): State<App>,
     caller: Principal,
-    Query(query): Query<ListQuery>,
+    AuthorizedQuery(query): AuthorizedQuery<ListQuery>,
 ) -> Result<Json<AccessTokenList>> {
-    let user = whose(&caller, query.user)?;
+    let user = query.user.unwrap_or(caller.user);
     let items = app.access.users.tokens(&user).map_err(|error| refused(&error))?;
     Ok(Json(AccessTokenList { items, next_cursor: None }))
 }
@@ -54,13 +56,9 @@ async fn add(
     State(app): State<App>,
     caller: Principal,
     peer: Option<Extension<PeerAddress>>,
-    extract::Json(mut add): extract::Json<CreateTokenRequest>,
+    AuthorizedJson(mut add): AuthorizedJson<CreateTokenRequest>,
 ) -> Result<(StatusCode, Json<TokenCreated>)> {
-    let user = whose(&caller, add.user.take())?;
-    // It could make one that may do more than itself.
-    if caller.rights.token.scope.is_some() {
-        return Err(ProblemResponse::new(ProblemKind::Forbidden, "a scoped token cannot create tokens"));
-    }
+    let user = add.user.take().unwrap_or_else(|| caller.user.clone());
     let creator = match caller.rights.token.is_session {
         true => reauthenticated(&app, &caller, add.current_token.take(), peer)?,
         false => caller.rights.clone(),
@@ -108,25 +106,7 @@ fn expiry(creator: Option<Timestamp>, asked: Option<Timestamp>) -> Result<Option
     params(("token_id" = String, Path, pattern = "^tok_[0-9a-f]{32}$", description = "The token's id, not its secret")),
     responses((status = NO_CONTENT, description = "Token revoked"), Problems)
 )]
-async fn revoke(State(app): State<App>, caller: Principal, Path(id): Path<TokenId>) -> Result<StatusCode> {
-    let token = app.access.users.token(id).map_err(|error| refused(&error))?;
-    // One with a scope has only itself.
-    let is_theirs = token.user == caller.user && (caller.rights.token.scope.is_none() || id == caller.token);
-    if !is_theirs && !caller.is_admin() {
-        return Err(refused(&UserStoreError::NoToken(id)));
-    }
+async fn revoke(State(app): State<App>, Path(id): Path<TokenId>) -> Result<StatusCode> {
     app.access.users.revoke(id).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// Whose tokens are meant, if the caller may have them.
-fn whose(caller: &Principal, user: Option<UserName>) -> Result<UserName> {
-    let user = user.unwrap_or_else(|| caller.user.clone());
-    if user != caller.user && !caller.is_admin() {
-        return Err(ProblemResponse::new(
-            ProblemKind::Forbidden,
-            "only a hub administrator may manage the tokens of other users",
-        ));
-    }
-    Ok(user)
 }

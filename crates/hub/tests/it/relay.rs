@@ -21,4 +21,4 @@ mod sessions;
 mod status;
 mod tools;
 mod waiting;
-mod world;
+pub(crate) mod world;

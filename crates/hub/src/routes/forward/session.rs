@@ -3,10 +3,9 @@
 use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
-use hub_access::{Principal, runtime_not_found};
+use hub_access::{Principal, policy::SessionRules, runtime_not_found};
 use protocol::{
     EnvironmentId, ProblemKind, RuntimeId, SessionId, WorkspaceName,
-    hub::Role,
     lending::{CreateEnvironmentRequest, EnvironmentSpec},
 };
 use secrecy::ExposeSecret;
@@ -14,11 +13,7 @@ use serde_json::{Map, Value, json};
 use server::{ErrorChain, ProblemResponse, Result, request_body};
 use tracing::error;
 
-use crate::{
-    app::App,
-    relay::Relay,
-    routes::relay::{need, not_added},
-};
+use crate::{app::App, relay::Relay, routes::relay::not_added};
 
 /// The largest description of a session: as large as a daemon takes it.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -73,12 +68,14 @@ pub(super) async fn describe(
 ) -> Result<Described> {
     let body = request_body::collect(body, BODY_BYTES_MAX, app.keep_alive.idle_timeout).await?;
     let registered = app.registry.get(runtime).ok_or_else(|| runtime_not_found(runtime))?;
-    let is_owner = caller.rights.role_in(&registered.workspace) >= Some(Role::Owner);
-    let body = if is_owner || body.is_empty() { body } else { checked(app, &registered.workspace, &body)? };
+    let rules = app.access.policy.session_rules_for(&caller.rights.subject_in(&registered.workspace));
+    let body = match rules {
+        Some(rules) if !body.is_empty() => checked(&rules, &registered.workspace, &body)?,
+        _ => body,
+    };
     let Some((mut description, using)) = read(&body)? else {
         return Ok(Described { body, environment: None });
     };
-    need(caller, &registered.workspace, Role::Controller)?;
     let session_id = Some(session.clone());
     let add = CreateEnvironmentRequest { runtime_id: runtime.clone(), session_id, run_id: None, using };
     let made = app.relay.add_environment(add, &caller.rights);
@@ -97,11 +94,11 @@ pub(super) async fn describe(
 
 /// The request of a controller, if it chooses nothing that is for owners. It is written anew, so that the runtime reads
 /// exactly what was checked.
-fn checked(app: &App, workspace: &WorkspaceName, body: &[u8]) -> Result<Bytes> {
+fn checked(rules: &SessionRules, workspace: &WorkspaceName, body: &[u8]) -> Result<Bytes> {
     let mut request: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
         ProblemResponse::new(ProblemKind::InvalidRequest, format!("the body must be a JSON object: {error}"))
     })?;
-    let checked = app.access.policy.session_rules().check(workspace, &mut request);
+    let checked = rules.check(workspace, &mut request);
     checked.map_err(|error| ProblemResponse::new(ProblemKind::Forbidden, error.to_string()))?;
     Ok(serde_json::to_vec(&request).unwrap_or_default().into())
 }

@@ -6,22 +6,21 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, StatusCode, request::Parts};
-use hub_access::{Principal, runtime_not_found};
+use hub_access::{AuthorizedJson, Principal};
 use protocol::{
     EnvironmentId,
-    hub::Role,
     lending::{CreateEnvironmentRequest, Environment, EnvironmentCreated, EnvironmentList},
 };
 use secrecy::ExposeSecret;
 use server::{
-    PeerAddress, ProblemResponse, Result, RouteCollector, WebSocketUpgrade, bearer_token, extract,
-    extract::Path, routes,
+    PeerAddress, ProblemResponse, Result, RouteCollector, WebSocketUpgrade, bearer_token, extract::Path,
+    routes,
 };
 
-use super::{need_of, not_added, refused};
+use super::{not_added, refused};
 use crate::{
     app::App,
-    relay::{self, serve_runtime, store::Error},
+    relay::{self, serve_runtime},
     routes::Problems,
 };
 
@@ -51,11 +50,8 @@ async fn list(State(app): State<App>, caller: Principal) -> Json<EnvironmentList
 async fn add(
     State(app): State<App>,
     caller: Principal,
-    extract::Json(add): extract::Json<CreateEnvironmentRequest>,
+    AuthorizedJson(add): AuthorizedJson<CreateEnvironmentRequest>,
 ) -> Result<(StatusCode, Json<EnvironmentCreated>)> {
-    let runtime = app.registry.get(&add.runtime_id).filter(|runtime| caller.sees(&runtime.workspace));
-    let runtime = runtime.ok_or_else(|| runtime_not_found(&add.runtime_id))?;
-    super::need(&caller, &runtime.workspace, Role::Controller)?;
     let made = app.relay.add_environment(add, &caller.rights);
     let (environment, token) = made.map_err(|error| not_added(&error))?;
     let environment = app.relay.view(&environment);
@@ -71,13 +67,8 @@ async fn add(
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = OK, body = Environment), Problems)
 )]
-async fn get(
-    State(app): State<App>,
-    caller: Principal,
-    Path(id): Path<EnvironmentId>,
-) -> Result<Json<Environment>> {
+async fn get(State(app): State<App>, Path(id): Path<EnvironmentId>) -> Result<Json<Environment>> {
     let environment = app.relay.environment(id).map_err(|error| refused(&error))?;
-    need_of(&caller, &environment.entry.workspace, Role::Viewer, &Error::NoEnvironment(id))?;
     Ok(Json(app.relay.view(&environment)))
 }
 
@@ -87,13 +78,7 @@ async fn get(
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = NO_CONTENT, description = "Environment deleted"), Problems)
 )]
-async fn remove(
-    State(app): State<App>,
-    caller: Principal,
-    Path(id): Path<EnvironmentId>,
-) -> Result<StatusCode> {
-    let environment = app.relay.environment(id).map_err(|error| refused(&error))?;
-    need_of(&caller, &environment.entry.workspace, Role::Controller, &Error::NoEnvironment(id))?;
+async fn remove(State(app): State<App>, Path(id): Path<EnvironmentId>) -> Result<StatusCode> {
     app.relay.end_environments(|entry| entry.id == id).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -20,17 +20,17 @@ use tokio_util::sync::CancellationToken;
 use super::device::{Device, Offering};
 
 /// How long anything may take in a test.
-pub(super) const SOON: Duration = Duration::from_secs(10);
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 
 /// How long somebody may take to approve something.
-pub(super) const APPROVAL_MAX: Duration = Duration::from_secs(2);
+pub(crate) const APPROVAL_MAX: Duration = Duration::from_secs(2);
 
 /// The file in which whoever runs the hub names runtimes.
 const NAMES: &str = "names.json";
 
 /// The value of `future`, which must come soon.
 #[track_caller]
-pub(super) fn soon<F: Future>(future: F) -> impl Future<Output = F::Output> {
+pub(crate) fn soon<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let caller = std::panic::Location::caller();
     async move {
         match tokio::time::timeout(SOON, future).await {
@@ -41,7 +41,7 @@ pub(super) fn soon<F: Future>(future: F) -> impl Future<Output = F::Output> {
 }
 
 /// Returns when `fact` holds, which must be soon.
-pub(super) async fn until<F: Future<Output = bool>>(mut fact: impl FnMut() -> F) {
+pub(crate) async fn until<F: Future<Output = bool>>(mut fact: impl FnMut() -> F) {
     soon(async {
         while !fact().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -51,9 +51,9 @@ pub(super) async fn until<F: Future<Output = bool>>(mut fact: impl FnMut() -> F)
 }
 
 /// A hub that knows the runtime `box`, and who manages it.
-pub(super) struct World {
-    pub(super) base: String,
-    pub(super) token: String,
+pub(crate) struct World {
+    pub(crate) base: String,
+    pub(crate) token: String,
     http: reqwest::Client,
     directory: TempDir,
     set: fn(&mut Config),
@@ -65,12 +65,12 @@ pub(super) struct World {
 
 impl World {
     /// A hub with the runtime `box`.
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(|_| {}).await
     }
 
     /// The same, set otherwise.
-    pub(super) async fn with(set: fn(&mut Config)) -> Self {
+    pub(crate) async fn with(set: fn(&mut Config)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (base, token, files, stop, tasks) = start(&directory, set).await;
         let (token, files) = (token.unwrap(), Some(files));
@@ -80,12 +80,12 @@ impl World {
     }
 
     /// Ends the hub and starts it again with the same files.
-    pub(super) async fn restarted(self) -> Self {
+    pub(crate) async fn restarted(self) -> Self {
         self.restarted_after(|_| {}).await
     }
 
     /// The same, after something was done to its files.
-    pub(super) async fn restarted_after(mut self, change: impl FnOnce(&std::path::Path)) -> Self {
+    pub(crate) async fn restarted_after(mut self, change: impl FnOnce(&std::path::Path)) -> Self {
         self.stop.cancel();
         soon(async { while self.tasks.join_next().await.is_some() {} }).await;
         self.files = None;
@@ -97,36 +97,41 @@ impl World {
     }
 
     /// Whoever runs the hub says which runtimes there are, in a file that is then read.
-    pub(super) fn names(&self, runtimes: &Value) {
+    pub(crate) fn names(&self, runtimes: &Value) {
         std::fs::write(self.file(NAMES), runtimes.to_string()).unwrap();
         self.files.as_ref().unwrap().read_again();
     }
 
-    pub(super) fn file(&self, name: &str) -> std::path::PathBuf {
+    pub(crate) fn file(&self, name: &str) -> std::path::PathBuf {
         self.directory.path().join(name)
     }
 
-    pub(super) async fn add_runtime(&self, id: &str) {
+    pub(crate) async fn add_runtime(&self, id: &str) {
         let add = json!({ "id": id, "endpoint": "http://127.0.0.1:9" });
         self.ok(Method::POST, "/api/runtimes", Some(add)).await;
     }
 
     /// Whoever has this token.
-    pub(super) fn client(&self, token: &str) -> Client {
+    pub(crate) fn client(&self, token: &str) -> Client {
         let (endpoint, token): (Endpoint, Token) = (self.base.parse().unwrap(), token.parse().unwrap());
         Client::new(endpoint, Some(&token)).unwrap()
     }
 
-    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    /// A request without credentials.
+    pub(crate) fn anonymous(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.request_as(&self.token, method, path)
     }
 
-    pub(super) fn request_as(&self, token: &str, method: Method, path: &str) -> RequestBuilder {
+    pub(crate) fn request_as(&self, token: &str, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(token)
     }
 
     /// What whoever manages the hub is answered.
-    pub(super) async fn ok(&self, method: Method, path: &str, body: Option<Value>) -> Value {
+    pub(crate) async fn ok(&self, method: Method, path: &str, body: Option<Value>) -> Value {
         let mut request = self.request(method, path);
         if let Some(body) = body {
             request = request.json(&body);
@@ -139,24 +144,24 @@ impl World {
     }
 
     /// What somebody is answered: the status and the body.
-    pub(super) async fn answer(&self, request: RequestBuilder) -> (u16, Value) {
+    pub(crate) async fn answer(&self, request: RequestBuilder) -> (u16, Value) {
         let response = request.send().await.unwrap();
         (response.status().as_u16(), response.json().await.unwrap_or_default())
     }
 
     /// Lets a device in; what it connects with.
-    pub(super) async fn let_in(&self, id: &str) -> String {
+    pub(crate) async fn let_in(&self, id: &str) -> String {
         let added = self.ok(Method::POST, "/api/devices", Some(json!({ "clientId": id }))).await;
         added["secret"].as_str().unwrap().to_owned()
     }
 
     /// Grants the runtime `box` these capabilities of a device; the name of the grant.
-    pub(super) async fn grant(&self, id: &str, capabilities: Value) -> String {
+    pub(crate) async fn grant(&self, id: &str, capabilities: Value) -> String {
         self.grant_to("box", id, capabilities).await
     }
 
     /// The same for any runtime.
-    pub(super) async fn grant_to(&self, runtime: &str, id: &str, capabilities: Value) -> String {
+    pub(crate) async fn grant_to(&self, runtime: &str, id: &str, capabilities: Value) -> String {
         let add = json!({ "clientId": id, "runtimeId": runtime, "capabilities": capabilities });
         let grant = self.ok(Method::POST, "/api/grants", Some(add)).await;
         grant["grant_id"].as_str().unwrap().to_owned()
@@ -178,12 +183,12 @@ impl World {
     }
 
     /// How a device is connected, as the hub says it.
-    pub(super) async fn connection(&self, id: &str) -> Value {
+    pub(crate) async fn connection(&self, id: &str) -> Value {
         self.ok(Method::GET, &format!("/api/devices/{id}"), None).await["connection"].clone()
     }
 
     /// An environment of the runtime `box` with the device `laptop`.
-    pub(super) async fn environment(&self, more: Value) -> Environment {
+    pub(crate) async fn environment(&self, more: Value) -> Environment {
         let mut add = json!({ "runtimeId": "box", "clientId": "laptop" });
         add.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let add: CreateEnvironmentRequest = serde_json::from_value(add).unwrap();
@@ -192,26 +197,26 @@ impl World {
     }
 
     /// Asks once; what comes of it.
-    pub(super) async fn ask(&self, environment: &Environment, method: &str, params: Value) -> (u16, Value) {
+    pub(crate) async fn ask(&self, environment: &Environment, method: &str, params: Value) -> (u16, Value) {
         self.post(environment, json!({ "method": method, "params": params }).to_string()).await
     }
 
     /// The same with all that can be said, as it is written.
-    pub(super) async fn post(&self, environment: &Environment, body: String) -> (u16, Value) {
+    pub(crate) async fn post(&self, environment: &Environment, body: String) -> (u16, Value) {
         let path = format!("/api/v1/relay/environments/{}/requests", environment.id);
         let request = self.request_as(&environment.secret, Method::POST, &path);
         soon(self.answer(request.header("content-type", "application/json").body(body))).await
     }
 
     /// The code of the error that comes of asking.
-    pub(super) async fn error(&self, environment: &Environment, method: &str, params: Value) -> String {
+    pub(crate) async fn error(&self, environment: &Environment, method: &str, params: Value) -> String {
         let (status, body) = self.ask(environment, method, params).await;
         assert!(status >= 400, "{body}");
         body["relay"]["code"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned()
     }
 
     /// A runtime that uses the environment over a WebSocket.
-    pub(super) async fn runtime(&self, environment: &Environment) -> Runtime {
+    pub(crate) async fn runtime(&self, environment: &Environment) -> Runtime {
         let limits = Limits::default();
         let client = self.client(&environment.secret);
         let socket = client.environments().connect(environment.id, relay::config(&limits)).await.unwrap();
@@ -232,12 +237,12 @@ impl World {
     }
 
     /// Everything that was written down of what was asked of devices.
-    pub(super) async fn audit(&self) -> Vec<RelayAuditEntry> {
+    pub(crate) async fn audit(&self) -> Vec<RelayAuditEntry> {
         let items = self.raw_audit().await;
         items.into_iter().map(|item| serde_json::from_value(item).unwrap()).collect()
     }
 
-    pub(super) async fn raw_audit(&self) -> Vec<Value> {
+    pub(crate) async fn raw_audit(&self) -> Vec<Value> {
         let page = self.ok(Method::GET, "/api/v1/relay/audit", None).await;
         page["items"].as_array().unwrap().clone()
     }
@@ -279,25 +284,25 @@ async fn start(
 
 /// What a session uses.
 #[derive(Clone)]
-pub(super) struct Environment {
-    pub(super) id: EnvironmentId,
-    pub(super) secret: String,
+pub(crate) struct Environment {
+    pub(crate) id: EnvironmentId,
+    pub(crate) secret: String,
 }
 
 /// A runtime at the other end of a WebSocket.
-pub(super) struct Runtime {
-    pub(super) peer: Peer,
-    pub(super) events: tokio::sync::broadcast::Sender<(String, Value)>,
+pub(crate) struct Runtime {
+    pub(crate) peer: Peer,
+    pub(crate) events: tokio::sync::broadcast::Sender<(String, Value)>,
     tasks: JoinSet<String>,
 }
 
 impl Runtime {
     /// What comes of asking.
-    pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Value, RelayError> {
+    pub(crate) async fn ask(&self, method: &str, params: Value) -> Result<Value, RelayError> {
         self.ask_for(method, params, RelayContext::default()).await
     }
 
-    pub(super) async fn ask_for(
+    pub(crate) async fn ask_for(
         &self,
         method: &str,
         params: Value,
@@ -308,7 +313,7 @@ impl Runtime {
     }
 
     /// Waits until the connection has ended; why.
-    pub(super) async fn ended(&mut self) -> String {
+    pub(crate) async fn ended(&mut self) -> String {
         soon(self.tasks.join_next()).await.unwrap().unwrap()
     }
 }
@@ -331,23 +336,23 @@ impl Handler for Hears {
 }
 
 /// Files: the root `main`, with this mode.
-pub(super) fn files(mode: &str) -> Value {
+pub(crate) fn files(mode: &str) -> Value {
     json!({ "capability": "fileops", "enabled": true, "roots": [
         { "root_id": "main", "virtual_path": "/workspace/main", "mode": mode },
     ] })
 }
 
 /// Commands, without asking.
-pub(super) fn shell() -> Value {
+pub(crate) fn shell() -> Value {
     json!({ "capability": "shell", "enabled": true, "shell": { "approval_policy": "allow" } })
 }
 
 /// Tools.
-pub(super) fn tools() -> Value {
+pub(crate) fn tools() -> Value {
     json!({ "capability": "tools", "enabled": true })
 }
 
 /// What reads `README.md`.
-pub(super) fn readme() -> Value {
+pub(crate) fn readme() -> Value {
     json!({ "root_id": "main", "path": "README.md" })
 }
