@@ -10,10 +10,10 @@ use protocol::{ProblemKind, RuntimeId, SessionId, TokenId, WorkspaceName};
 use server::{ProblemResponse, Result};
 
 use crate::{
-    resource::Resource,
     route_index,
     route_rule::{ResourceSource, RouteRule},
     route_table::FORWARDED_ROUTE,
+    workspace_resource::WorkspaceResource,
 };
 
 /// The rule for a request, and the resource that the request is about.
@@ -36,7 +36,7 @@ pub struct AccessRequest {
 pub(crate) enum RequestTarget {
     /// The rule needs none, or the handler finds it in the body or the query.
     None,
-    Resource(Resource),
+    Resource(WorkspaceResource),
     Workspace(WorkspaceName),
     Token(TokenId),
     /// The path has something else in its place: the name of the parameter.
@@ -69,15 +69,17 @@ impl AccessRequest {
         let target = match rule.resource {
             ResourceSource::None | ResourceSource::InBody | ResourceSource::InQuery => RequestTarget::None,
             ResourceSource::OfRuntime => match &runtime {
-                Some(id) => RequestTarget::Resource(Resource::Runtime(id.clone())),
+                Some(id) => RequestTarget::Resource(WorkspaceResource::Runtime(id.clone())),
                 None => RequestTarget::Invalid("runtime id"),
             },
-            ResourceSource::OfDevice => parse(param("client_id"), "device id", Resource::Device),
-            ResourceSource::OfGrant => parse(param("grant_id"), "grant id", Resource::Grant),
+            ResourceSource::OfDevice => parse(param("client_id"), "device id", WorkspaceResource::Device),
+            ResourceSource::OfGrant => parse(param("grant_id"), "grant id", WorkspaceResource::Grant),
             ResourceSource::OfEnvironment => {
-                parse(param("environment_id"), "environment id", Resource::Environment)
+                parse(param("environment_id"), "environment id", WorkspaceResource::Environment)
             }
-            ResourceSource::OfWait => parse(param("wait_id"), "approval id", Resource::RememberedApproval),
+            ResourceSource::OfWait => {
+                parse(param("wait_id"), "approval id", WorkspaceResource::RememberedApproval)
+            }
             ResourceSource::OfToken => parse(param("token_id"), "token id", RequestTarget::Token),
             ResourceSource::OfPath => parse(param("workspace"), "workspace", RequestTarget::Workspace),
         };
@@ -85,8 +87,8 @@ impl AccessRequest {
     }
 }
 
-impl From<Resource> for RequestTarget {
-    fn from(resource: Resource) -> Self {
+impl From<WorkspaceResource> for RequestTarget {
+    fn from(resource: WorkspaceResource) -> Self {
         Self::Resource(resource)
     }
 }

@@ -18,21 +18,23 @@ use server::{
     extract::{Json, Query},
 };
 
-use crate::{guard::AccessGuard, principal::Principal, resource::Resource, route_rule::RouteRule};
+use crate::{
+    guard::AccessGuard, principal::Principal, route_rule::RouteRule, workspace_resource::WorkspaceResource,
+};
 
 /// The workspace, resource or user that a parsed request is about.
 pub enum RequestSubject<'a> {
     /// A workspace.
     Workspace(&'a WorkspaceName),
     /// A resource, which decides the workspace.
-    Resource(Resource),
+    Resource(WorkspaceResource),
     /// A user; the caller if `None`.
     User(Option<&'a UserName>),
 }
 
 /// A body or query that names what the request is about.
 pub trait NamesSubject {
-    /// What the request is about.
+    /// The workspace, resource or user that the request is about.
     fn subject(&self) -> RequestSubject<'_>;
 }
 
@@ -117,13 +119,13 @@ impl NamesSubject for ConfirmPairingRequest {
 
 impl NamesSubject for CreateGrantRequest {
     fn subject(&self) -> RequestSubject<'_> {
-        RequestSubject::Resource(Resource::Device(self.client_id.clone()))
+        RequestSubject::Resource(WorkspaceResource::Device(self.client_id.clone()))
     }
 }
 
 impl NamesSubject for CreateEnvironmentRequest {
     fn subject(&self) -> RequestSubject<'_> {
-        RequestSubject::Resource(Resource::Runtime(self.runtime_id.clone()))
+        RequestSubject::Resource(WorkspaceResource::Runtime(self.runtime_id.clone()))
     }
 }
 

@@ -20,12 +20,12 @@ use crate::{
     permit::Permit,
     policy::CurrentPolicy,
     principal::Principal,
-    resource::{Resource, WorkspaceLookup},
     rights_watch::RightsWatch,
     route_rule::{AuditRule, Requirement, RouteRule},
     session_cookie::SessionCookie,
     signing_key::SigningKey,
     user_store::UserStore,
+    workspace_resource::{WorkspaceLookup, WorkspaceResource},
 };
 
 /// Everything that the guard decides with.
@@ -112,7 +112,7 @@ fn no_space() -> ProblemResponse {
     )
 }
 
-/// What an admitted request carries to its handler.
+/// The caller and the permit that an admitted request carries to its handler.
 #[derive(Default)]
 struct Admission {
     caller: Option<Principal>,
@@ -261,7 +261,7 @@ impl AccessGuard {
     }
 
     /// The workspace of a resource. A resource in a workspace that the caller cannot see is answered like a missing one.
-    fn visible_workspace(&self, caller: &Principal, resource: &Resource) -> Result<WorkspaceName> {
+    fn visible_workspace(&self, caller: &Principal, resource: &WorkspaceResource) -> Result<WorkspaceName> {
         let workspace = self.workspaces.workspace_of(resource).filter(|workspace| caller.sees(workspace));
         workspace.ok_or_else(|| resource.not_found())
     }

@@ -1,8 +1,7 @@
-//! Who sees what, and who may do what: the one place where that is decided.
+//! The policy: which actions a role may do with a runtime, and which part of a session's events it sees.
 //!
-//! Left alone everything passes. A policy says whether somebody may watch a worker or send a command, and through which
-//! lens they see what happens. Whoever sees everything gets the frames that all share, unread. It is asked again on
-//! streams that are open whenever it changes, and whenever somebody's role does. It knows nothing of tokens.
+//! A policy decides about a user, a workspace and a role, and does not know tokens. Viewers that see everything share the
+//! frames of a feed unparsed. Open streams evaluate the policy again whenever it, or the role of their caller, changes.
 
 mod combined;
 mod current;
@@ -34,32 +33,32 @@ pub use session_rules::{ControllerRule, OwnerOnly, SessionRules};
 
 pub use lost_parts::lost;
 
-/// Decides.
+/// Decides about actions and visibility. The default implementation allows everything and hides nothing.
 pub trait Policy: Send + Sync + 'static {
-    /// Whether this may be done. What waits in all runtimes is not asked for here: it is shown to those who have a role in the
-    /// workspace, as they see it.
-    fn may(&self, _who: &PolicySubject, _what: &RequestedAction<'_>) -> Decision {
+    /// Whether the user may do this. The inbox of waits does not call it: it shows a wait, redacted, to every user with a role
+    /// in the workspace.
+    fn may(&self, _subject: &PolicySubject, _requested: &RequestedAction<'_>) -> Decision {
         Decision::Allowed
     }
 
-    /// How the workers of a runtime look. Who is given another lens than before is told anew what a worker has come to.
-    fn visibility(&self, _who: &PolicySubject, _runtime: &RuntimeId) -> Visibility {
+    /// The part of a runtime's events that the user sees. A viewer whose visibility changes gets a new snapshot.
+    fn visibility(&self, _subject: &PolicySubject, _runtime: &RuntimeId) -> Visibility {
         Visibility::Full
     }
 }
 
-/// Somebody, as far as the workspace of a runtime is concerned.
+/// A user in the workspace of a runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicySubject {
-    /// Their name.
+    /// The name of the user.
     pub user: UserName,
     /// The workspace.
     pub workspace: WorkspaceName,
-    /// Their role in it; who manages the hub may have none.
+    /// The role in it; an administrator may have none.
     pub role: Option<Role>,
 }
 
-/// What somebody wants to do.
+/// An action on a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestedAction<'a> {
     /// Watch a worker.
@@ -69,39 +68,39 @@ pub enum RequestedAction<'a> {
         /// The worker.
         worker: &'a SessionId,
     },
-    /// Ask something of a runtime.
+    /// Send a request to a runtime.
     Command {
         /// The runtime.
         runtime: &'a RuntimeId,
-        /// The worker that it is about, if it is about one.
+        /// The worker that the request is about, if there is one.
         worker: Option<&'a SessionId>,
-        /// What is asked, such as `sessions.send`.
+        /// The name of the action, such as `sessions.send`.
         action: &'a str,
-        /// The least role that this is meant for.
+        /// The least role that the route table requires.
         needs: Role,
     },
 }
 
-/// Whether something may be done.
+/// The decision about an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It may.
+    /// The action is allowed.
     Allowed,
-    /// It may not: why, for people.
+    /// The action is denied: the reason, for the client.
     Denied(String),
 }
 
-/// How what happens looks to somebody.
+/// The part of a session's events that a user sees.
 #[derive(Clone)]
 pub enum Visibility {
-    /// As it is.
+    /// Everything, unchanged.
     Full,
-    /// As a lens shows it. Those who have the same lens share what it shows.
+    /// The output of a redactor. Viewers with the same redactor share its output.
     Redacted(Arc<dyn Redactor>),
 }
 
 impl Visibility {
-    /// Anything that is told of a worker or its runtime, as it is seen; nothing if it cannot be shown.
+    /// A value about a worker or its runtime, redacted; `None` if it cannot be shown.
     pub fn show<T: Serialize + DeserializeOwned>(&self, told: T) -> Option<T> {
         match self {
             Self::Full => Some(told),
@@ -109,7 +108,7 @@ impl Visibility {
         }
     }
 
-    /// Something that waits for a person, as it is seen; nothing if it cannot be shown.
+    /// A wait, redacted; `None` if it cannot be shown.
     pub fn wait(&self, wait: Wait) -> Option<Wait> {
         match self {
             Self::Full => Some(wait),
@@ -118,39 +117,39 @@ impl Visibility {
     }
 }
 
-/// Shows what happens otherwise than it is.
+/// Redacts sessions, waits and other responses about a runtime.
 pub trait Redactor: Send + Sync + 'static {
-    /// Begins to look at a worker.
-    fn look(&self) -> Box<dyn StreamRedactor>;
+    /// Starts to redact the events of a worker.
+    fn redact_stream(&self) -> Box<dyn StreamRedactor>;
 
-    /// Anything else that is told of a worker or its runtime, such as a session or a problem.
+    /// Redacts any other value about a worker or its runtime, such as a session or a problem.
     fn value(&self, value: Value) -> Value {
         value
     }
 
-    /// Something that waits for a person; nothing if it cannot be shown.
+    /// Redacts a wait; `None` if it cannot be shown.
     fn wait(&self, wait: Wait) -> Option<Wait> {
         serde_json::from_value(self.value(serde_json::to_value(wait).ok()?)).ok()
     }
 }
 
-/// Looks at what happens in one worker, event by event, in order.
+/// Redacts the events of one worker, in order.
 pub trait StreamRedactor: Send {
-    /// Everything before the next event comes to this.
+    /// Starts from a snapshot: the state before the next event.
     fn begin(&mut self, _snapshot: &SessionSnapshot) {}
 
-    /// A part of a message that began before the next event, nobody knows how.
+    /// Reports a part of a message whose beginning is not known, because it precedes the next event.
     fn lose(&mut self, _message: &str, _part: &str) {}
 
-    /// The next event as it is shown; nothing if it is shown as it is.
+    /// Redacts the next event; `None` if it stays unchanged.
     fn event(&mut self, event: &Event) -> Option<Event>;
 
-    /// What all events so far come to, as it is shown: what was not shown yet of a text that is being said comes with
-    /// the next event.
+    /// Redacts the snapshot after all events so far. The held back end of a text that is still growing comes with the next
+    /// event.
     fn snapshot(&self, snapshot: SessionSnapshot) -> SessionSnapshot;
 }
 
-/// Everything passes.
+/// Allows everything and hides nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowEverything;
 

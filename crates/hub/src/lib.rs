@@ -4,9 +4,8 @@
 //! has come to and the last of what happened, and shows both to whoever comes. What people get is the hub's own: its
 //! cursors, its envelopes, its diagnostics. Nothing of it tells where a runtime is or how it is spoken to.
 //!
-//! Every request passes one guard: a token says who asks, a table of verbs says what that needs, and what is done or refused
-//! is written down. Whether somebody may, and what they see of it, is decided by one policy. Whoever is let in stays so for as
-//! long as their permit holds, also on a stream that is open.
+//! Every request passes the guard of `hub-access`, which decides by its route table and writes the audit log. A permit ends a
+//! stream when its caller is no longer allowed to read it.
 
 mod api;
 mod app;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hub_access::{Resource, WorkspaceLookup};
+use hub_access::{WorkspaceLookup, WorkspaceResource};
 use protocol::WorkspaceName;
 
 use crate::{Registry, relay::Relay};
@@ -20,20 +20,20 @@ impl ResourceWorkspaces {
 }
 
 impl WorkspaceLookup for ResourceWorkspaces {
-    fn workspace_of(&self, resource: &Resource) -> Option<WorkspaceName> {
+    fn workspace_of(&self, resource: &WorkspaceResource) -> Option<WorkspaceName> {
         let state = || self.relay.store.now();
         match resource {
-            Resource::Runtime(id) => self.registry.get(id).map(|registered| registered.workspace),
-            Resource::Device(id) => state().device(id).ok().map(|device| device.workspace.clone()),
-            Resource::Grant(id) => {
+            WorkspaceResource::Runtime(id) => self.registry.get(id).map(|registered| registered.workspace),
+            WorkspaceResource::Device(id) => state().device(id).ok().map(|device| device.workspace.clone()),
+            WorkspaceResource::Grant(id) => {
                 let state = state();
                 let grant = state.grant(*id).ok()?;
                 state.device(&grant.client_id).ok().map(|device| device.workspace.clone())
             }
-            Resource::Environment(id) => {
+            WorkspaceResource::Environment(id) => {
                 self.relay.environment(*id).ok().map(|environment| environment.entry.workspace.clone())
             }
-            Resource::RememberedApproval(id) => {
+            WorkspaceResource::RememberedApproval(id) => {
                 let state = state();
                 let approval = state.remembered().find(|approval| approval.id == *id)?;
                 let device = state.device(&approval.client_id);

@@ -7,7 +7,7 @@ use protocol::lending::AddDeviceRequest;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use server::StallTimeout;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::JoinSet};
 
 use super::*;
 use crate::{AuthorizedJson, NewToken, Rate};
@@ -16,7 +16,7 @@ use crate::{AuthorizedJson, NewToken, Rate};
 struct Empty;
 
 impl WorkspaceLookup for Empty {
-    fn workspace_of(&self, _: &Resource) -> Option<WorkspaceName> {
+    fn workspace_of(&self, _: &WorkspaceResource) -> Option<WorkspaceName> {
         None
     }
 }
@@ -30,8 +30,8 @@ impl FromRef<NoState> for StallTimeout {
     }
 }
 
-/// A server with the guard before these routes; its address, and an administrator's token.
-async fn serve(directory: &std::path::Path, routes: Router<NoState>) -> (String, NewToken) {
+/// A server with the guard before these routes: its address, an administrator's token, and its task.
+async fn serve(directory: &std::path::Path, routes: Router<NoState>) -> (String, NewToken, JoinSet<()>) {
     let (users, token) = UserStore::open(directory.join("people.json")).unwrap();
     let plenty = Rate { burst: 1000, every: Duration::from_millis(1) };
     let access = Arc::new(AccessGuard {
@@ -46,8 +46,9 @@ async fn serve(directory: &std::path::Path, routes: Router<NoState>) -> (String,
     let router = routes.layer(middleware::from_fn_with_state(access, guard)).with_state(NoState);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    (address, token.unwrap())
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (address, token.unwrap(), tasks)
 }
 
 #[tokio::test]
@@ -63,7 +64,7 @@ async fn a_handler_that_forgets_its_check_cannot_answer_with_success() {
         .route("/api/devices", routing::post(careful))
         // The table says that the body of this names a device.
         .route("/api/grants", routing::post(forgetful));
-    let (address, token) = serve(directory.path(), routes).await;
+    let (address, token, _tasks) = serve(directory.path(), routes).await;
     let send = |path: &str| {
         let request = reqwest::Client::new().post(format!("{address}{path}"));
         request.bearer_auth(token.expose_secret()).json(&json!({ "clientId": "laptop" })).send()

@@ -1,4 +1,4 @@
-//! Two policies as one.
+//! Two policies combined.
 
 use std::sync::{Arc, Weak};
 
@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use super::{Decision, Policy, PolicySubject, Redactor, RequestedAction, StreamRedactor, Visibility};
 
-/// Two policies: both must allow what is done, and what the first shows is shown through the second.
+/// Two policies: both must allow an action, and the second redacts the output of the first.
 pub struct CombinedPolicy {
     near: Arc<dyn Policy>,
     far: Arc<dyn Policy>,
-    /// The lenses that somebody looks through: who has the same two shares what they show.
+    /// The combined redactors that are in use: viewers with the same two redactors share one.
     stacks: Mutex<Vec<Weak<StackedRedactor>>>,
 }
 
 impl CombinedPolicy {
-    /// The second is asked about what the first allows and shows.
+    /// The second policy decides about actions that the first allows, and redacts its output.
     pub fn new(near: Arc<dyn Policy>, far: Arc<dyn Policy>) -> Self {
         Self { near, far, stacks: Mutex::default() }
     }
@@ -54,15 +54,16 @@ impl Policy for CombinedPolicy {
     }
 }
 
-/// A lens behind a lens.
+/// A redactor for the output of another one.
 struct StackedRedactor {
     near: Arc<dyn Redactor>,
     far: Arc<dyn Redactor>,
 }
 
 impl Redactor for StackedRedactor {
-    fn look(&self) -> Box<dyn StreamRedactor> {
-        Box::new(StackedStreamRedactor { near: self.near.look(), far: self.far.look() })
+    fn redact_stream(&self) -> Box<dyn StreamRedactor> {
+        let (near, far) = (self.near.redact_stream(), self.far.redact_stream());
+        Box::new(StackedStreamRedactor { near, far })
     }
 
     fn value(&self, value: Value) -> Value {
@@ -74,7 +75,7 @@ impl Redactor for StackedRedactor {
     }
 }
 
-/// Looks at one worker.
+/// Redacts the events of one worker twice.
 struct StackedStreamRedactor {
     near: Box<dyn StreamRedactor>,
     far: Box<dyn StreamRedactor>,

@@ -1,4 +1,4 @@
-//! The policy that holds now.
+//! The policy in force.
 
 use std::{fs, io, path::PathBuf, sync::Arc};
 
@@ -15,15 +15,15 @@ use super::{AllowEverything, CombinedPolicy, Policy, PolicySubject, RedactionPol
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct PolicyFile {
-    /// What is hidden from whom, by role.
+    /// The content that is hidden, by role.
     #[serde(default)]
     redact: RedactionPolicy,
-    /// What controllers may choose when creating sessions, by workspace.
+    /// The choices that controllers have when creating sessions, by workspace.
     #[serde(default)]
     controllers: SessionRules,
 }
 
-/// The policy that holds now: what was given, and the rules of a file if there is one.
+/// The policy in force: a base policy, and the rules of a file if there is one.
 pub struct CurrentPolicy {
     base: Arc<dyn Policy>,
     file: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub struct CurrentPolicy {
     session_rules: RwLock<Arc<SessionRules>>,
 }
 
-/// Why a file of rules cannot be used.
+/// A policy file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("could not load the policy from `{}`", path.display())]
 pub struct PolicyError {
@@ -40,13 +40,13 @@ pub struct PolicyError {
 }
 
 impl CurrentPolicy {
-    /// The given one alone.
+    /// The base policy alone.
     pub fn new(base: Arc<dyn Policy>) -> Self {
         let now = watch::Sender::new(Arc::clone(&base));
         Self { base, file: None, now, session_rules: RwLock::default() }
     }
 
-    /// The rules of the file, on top of the given one.
+    /// The base policy and the rules of the file.
     ///
     /// # Errors
     /// If the file cannot be used.
@@ -56,8 +56,8 @@ impl CurrentPolicy {
         Ok(policies)
     }
 
-    /// Reads the file again, if there is one: it holds at once, also for streams that are open. If it cannot be used, what
-    /// held before still does.
+    /// Reads the file again, if there is one. It applies at once, also to open streams. If it cannot be used, the previous
+    /// policy stays in force.
     pub fn reload(&self) {
         if self.file.is_none() {
             return;
@@ -79,7 +79,7 @@ impl CurrentPolicy {
         Ok(())
     }
 
-    /// Another policy holds from now on, also for streams that are open.
+    /// Replaces the policy, also for open streams.
     pub fn set(&self, policy: Arc<dyn Policy>) {
         self.now.send_replace(policy);
     }
@@ -90,19 +90,19 @@ impl CurrentPolicy {
         (!is_owner).then(|| Arc::clone(&self.session_rules.read()))
     }
 
-    /// The policy that holds now.
+    /// The policy in force.
     pub fn now(&self) -> Arc<dyn Policy> {
         Arc::clone(&self.now.borrow())
     }
 
-    /// The policy that holds, whenever it changes.
+    /// The policy in force, and a notification whenever it changes.
     pub fn subscribe(&self) -> watch::Receiver<Arc<dyn Policy>> {
         self.now.subscribe()
     }
 }
 
 impl Default for CurrentPolicy {
-    /// Everything passes.
+    /// Allows everything and hides nothing.
     fn default() -> Self {
         Self::new(Arc::new(AllowEverything))
     }

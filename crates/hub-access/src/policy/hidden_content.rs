@@ -1,8 +1,8 @@
-//! What is hidden from somebody, and how what is left looks.
+//! Hides thoughts, tool output and paths.
 //!
-//! What an agent thinks and what tools give become empty, and stay where they were. A path becomes `***`. A path that
-//! comes in pieces is hidden too: what may be the beginning of one is shown with the piece that tells. What only a
-//! newer hub understands may be anything, so it is hidden with the first of these.
+//! Thoughts and tool output are emptied and stay in their place. A path becomes `***`, also if it arrives in several deltas:
+//! text that may be the beginning of a path is held back until a later delta decides. Content that only a newer hub
+//! understands may be anything, so it is hidden as soon as thoughts or tool output are.
 
 use std::collections::HashMap;
 
@@ -21,25 +21,25 @@ use super::{
     error_message::{hide_error_message, hide_error_messages},
     lost_parts::text,
     paths::MASK,
-    scanner::Scanner,
+    scanner::PathScanner,
     tool_input::{hide_contents, hide_path_members},
 };
 
-/// How many texts can be said at a time in a worker; the pieces of others are hidden until they are told whole.
+/// How many texts of a worker can grow at a time. The deltas of others are hidden until the whole text arrives.
 const TEXTS_MAX: usize = 1024;
 
-/// What a tool that only thinks is called: agents without names for their tools put the thought there.
+/// The name shown for a tool that only thinks: agents without tool names put the thought into the name.
 const THINK: &str = "think";
 
-/// What is hidden from somebody.
+/// The content that is hidden from a role.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct HiddenContent {
-    /// What the agent thinks.
+    /// Hide the agent's thoughts.
     pub thinking: bool,
-    /// What tools give, and what they change in files: also in the input of a call and in a wait.
+    /// Hide the output of tools and their changes to files, also in the input of a call and in a wait.
     pub tool_output: bool,
-    /// Paths, wherever they stand.
+    /// Hide these paths, wherever they occur.
     pub paths: PathRules,
 }
 
@@ -48,7 +48,7 @@ impl HiddenContent {
         !self.hides_words() && self.paths.is_empty()
     }
 
-    /// Something is hidden whatever it says.
+    /// Whether thoughts or tool output are hidden, whatever the text is.
     fn hides_words(&self) -> bool {
         self.thinking || self.tool_output
     }
@@ -71,7 +71,7 @@ impl HiddenContent {
                 result.output.clear();
                 result.diffs.clear();
             }
-            // What people attach is theirs.
+            // Attachments of users are not output.
             PartContent::File { text, uri, name, .. } if self.tool_output && role != MessageRole::User => {
                 (*text, *uri, *name) = (None, None, None);
             }
@@ -109,7 +109,7 @@ impl HiddenContent {
         }
     }
 
-    fn asked(&self, wait: &mut Wait) {
+    fn wait_request(&self, wait: &mut Wait) {
         if let WaitRequest::Permission(ask) = &mut wait.request {
             self.permission(ask);
         }
@@ -124,8 +124,8 @@ impl HiddenContent {
         }
     }
 
-    /// Hides the paths in everything; what cannot be told without them is nothing. `whole` if nothing is known of what
-    /// it is.
+    /// Hides the paths in every text of the value; `None` if the value cannot be expressed without them. With `whole`, each
+    /// text is treated as one path, because its meaning is not known.
     fn without_paths<T: Serialize + DeserializeOwned>(&self, told: T, whole: bool) -> Option<T> {
         if self.paths.is_empty() {
             return Some(told);
@@ -139,7 +139,7 @@ impl HiddenContent {
 }
 
 impl Redactor for HiddenContent {
-    fn look(&self) -> Box<dyn StreamRedactor> {
+    fn redact_stream(&self) -> Box<dyn StreamRedactor> {
         Box::new(ContentStreamRedactor { hidden: self.clone(), texts: HashMap::new() })
     }
 
@@ -152,39 +152,39 @@ impl Redactor for HiddenContent {
     }
 
     fn wait(&self, mut wait: Wait) -> Option<Wait> {
-        self.asked(&mut wait);
+        self.wait_request(&mut wait);
         self.without_paths(wait, false)
     }
 }
 
-/// Looks at one worker.
+/// Redacts the events of one worker.
 struct ContentStreamRedactor {
     hidden: HiddenContent,
-    /// The texts that are being said, by message and part.
-    texts: HashMap<(String, String), Scanner>,
+    /// The growing texts, by message and part.
+    texts: HashMap<(String, String), PathScanner>,
 }
 
 impl StreamRedactor for ContentStreamRedactor {
     fn begin(&mut self, snapshot: &SessionSnapshot) {
         self.texts.clear();
         for message in &snapshot.messages {
-            self.told(message);
+            self.replace_texts(message);
         }
-        // While a turn runs, what was said last may still go on, and so may a path at its end.
+        // While a turn runs, the last text may still grow, and so may a path at its end.
         let last = snapshot.messages.last().filter(|_| snapshot.session.turn_id.is_some());
         let last = last.and_then(|message| Some((&message.id, message.parts.last()?)));
         if let Some((message, part)) = last
             && let Some(text) = text(&part.content)
             && let Some((paths, scanner)) = self.follow(message, &part.id)
         {
-            *scanner = Scanner::default();
+            *scanner = PathScanner::default();
             scanner.push(paths, text);
         }
     }
 
     fn lose(&mut self, message: &str, part: &str) {
         if let Some((_, scanner)) = self.follow(message, part) {
-            *scanner = Scanner::lost();
+            *scanner = PathScanner::lost();
         }
     }
 
@@ -193,10 +193,10 @@ impl StreamRedactor for ContentStreamRedactor {
         match &mut shown {
             Event::MessageDelta(delta) => delta.text = self.grow(delta),
             Event::Message(message) => {
-                self.told(message);
+                self.replace_texts(message);
                 self.hidden.message(message);
             }
-            Event::TurnEnded(_) => self.rest(),
+            Event::TurnEnded(_) => self.end_texts(),
             Event::Snapshot(snapshot) => {
                 self.begin(snapshot);
                 **snapshot = self.snapshot((**snapshot).clone());
@@ -221,13 +221,13 @@ impl StreamRedactor for ContentStreamRedactor {
             self.hidden.message(message);
             for part in &mut message.parts {
                 let key = (message.id.clone(), part.id.clone());
-                let is_held = self.texts.get(&key).is_some_and(Scanner::is_holding);
+                let is_held = self.texts.get(&key).is_some_and(PathScanner::is_holding);
                 if let Some(text) = text_mut(&mut part.content).filter(|_| is_held) {
-                    *text = Scanner::default().push(&self.hidden.paths, text);
+                    *text = PathScanner::default().push(&self.hidden.paths, text);
                 }
             }
         }
-        snapshot.waits.iter_mut().for_each(|wait| self.hidden.asked(wait));
+        snapshot.waits.iter_mut().for_each(|wait| self.hidden.wait_request(wait));
         snapshot.session.error.iter_mut().for_each(|error| self.hidden.error(error));
         let bare = bare(&snapshot);
         self.hidden.without_paths(snapshot, false).unwrap_or(bare)
@@ -235,8 +235,8 @@ impl StreamRedactor for ContentStreamRedactor {
 }
 
 impl ContentStreamRedactor {
-    /// The text of a part from now on; nothing if there are too many.
-    fn follow(&mut self, message: &str, part: &str) -> Option<(&PathRules, &mut Scanner)> {
+    /// The scanner for the text of a part; `None` if too many texts grow.
+    fn follow(&mut self, message: &str, part: &str) -> Option<(&PathRules, &mut PathScanner)> {
         if self.hidden.paths.is_empty() {
             return None;
         }
@@ -247,7 +247,7 @@ impl ContentStreamRedactor {
         Some((&self.hidden.paths, self.texts.entry(key).or_default()))
     }
 
-    /// How a text goes on, as far as it can be shown.
+    /// The next piece of a text, as far as it can be shown.
     fn grow(&mut self, delta: &MessageDelta) -> String {
         if self.hidden.hides(delta.kind) {
             return String::new();
@@ -259,20 +259,20 @@ impl ContentStreamRedactor {
         followed.map(|(paths, scanner)| scanner.push(paths, &delta.text)).unwrap_or_default()
     }
 
-    /// Nothing that was said goes on, unless something is odd.
-    fn rest(&mut self) {
+    /// Ends the texts with their turn. An agent that continues one nevertheless is still followed.
+    fn end_texts(&mut self) {
         if self.texts.len() > TEXTS_MAX / 2 {
             self.texts.clear();
         }
         self.texts.values_mut().for_each(|scanner| drop(scanner.release()));
     }
 
-    /// Texts were told whole; they may go on.
-    fn told(&mut self, message: &Message) {
+    /// Starts over with the whole texts of a message, which may still grow.
+    fn replace_texts(&mut self, message: &Message) {
         for part in &message.parts {
             let Some(text) = text(&part.content) else { continue };
             if let Some((paths, scanner)) = self.follow(&message.id, &part.id) {
-                *scanner = Scanner::default();
+                *scanner = PathScanner::default();
                 scanner.push(paths, text);
                 scanner.release();
             }
@@ -280,7 +280,7 @@ impl ContentStreamRedactor {
     }
 }
 
-/// What is left of a snapshot of which nothing that is said can be shown.
+/// A snapshot without any text, for one that cannot be redacted.
 fn bare(snapshot: &SessionSnapshot) -> SessionSnapshot {
     let session = Session {
         agent_session_id: None,
@@ -304,7 +304,7 @@ fn bare(snapshot: &SessionSnapshot) -> SessionSnapshot {
     }
 }
 
-/// As [`text`], to be changed.
+/// As [`text`], but mutable.
 fn text_mut(content: &mut PartContent) -> Option<&mut String> {
     match content {
         PartContent::Text { text } | PartContent::Reasoning { text } => Some(text),

@@ -1,15 +1,15 @@
-//! What was said before somebody began to look.
+//! Message parts whose beginning a viewer does not get.
 
 use std::collections::HashMap;
 
 use protocol::{Event, Message, message::PartContent};
 
-/// A part of a message: the names of both.
-type Name = (String, String);
+/// The ids of a message and of a part of it.
+type MessagePartKey = (String, String);
 
-/// The parts of messages of whose beginning these events do not tell. That they tell it is known by the whole text, which
-/// follows or is in the messages that they came to.
-pub fn lost<'a>(events: impl Iterator<Item = &'a Event>, come_to: &[Message]) -> Vec<Name> {
+/// Finds the message parts whose beginning precedes these events. The beginning is known if the deltas are a prefix of the
+/// whole text, which a later event or one of the resulting `messages` contains.
+pub fn lost<'a>(events: impl Iterator<Item = &'a Event>, messages: &[Message]) -> Vec<MessagePartKey> {
     let (mut said, mut lost) = (HashMap::new(), Vec::new());
     for event in events {
         match event {
@@ -21,15 +21,15 @@ pub fn lost<'a>(events: impl Iterator<Item = &'a Event>, come_to: &[Message]) ->
             _ => {}
         }
     }
-    for message in come_to {
+    for message in messages {
         settle(message, &mut said, &mut lost);
     }
     lost.extend(said.into_keys());
     lost
 }
 
-/// What is told whole is known from its beginning, if that is what was said.
-fn settle(message: &Message, said: &mut HashMap<Name, String>, lost: &mut Vec<Name>) {
+/// Compares the deltas of a message with its whole text.
+fn settle(message: &Message, said: &mut HashMap<MessagePartKey, String>, lost: &mut Vec<MessagePartKey>) {
     for part in &message.parts {
         let name = (message.id.clone(), part.id.clone());
         let Some(pieces) = said.remove(&name) else { continue };
@@ -39,7 +39,7 @@ fn settle(message: &Message, said: &mut HashMap<Name, String>, lost: &mut Vec<Na
     }
 }
 
-/// The text of a part that can be said in pieces.
+/// The text of a part that can arrive in deltas.
 pub(super) fn text(content: &PartContent) -> Option<&str> {
     match content {
         PartContent::Text { text } | PartContent::Reasoning { text } => Some(text),

@@ -1,21 +1,21 @@
-//! Rules that name paths.
+//! Rules for paths that are hidden.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::scanner::Scanner;
+use super::scanner::PathScanner;
 
-/// What stands in the place of a path that is hidden.
+/// The replacement for a hidden path.
 pub(super) const MASK: &str = "***";
 
-/// How many rules there are at most, and how long each is: every character of a text is held against all of them.
+/// The limits on rules: every character of a text is compared with all of them.
 const RULES_MAX: usize = 256;
 const RULE_BYTES_MAX: usize = 1024;
 
-/// Members whose text is one path or word and no prose: blanks in it are part of it.
+/// Members whose text is one path or word rather than prose, so blanks belong to it.
 const WHOLE: [&str; 6] = ["directory", "input", "name", "path", "raw", "uri"];
 
-/// Members that are names of ours, times or words of a list: never a text.
+/// Members that hold our own ids, times or enumerated words, and never free text.
 const NAMES: [&str; 24] = [
     "acceptedAt",
     "agent",
@@ -43,7 +43,7 @@ const NAMES: [&str; 24] = [
     "updatedAt",
 ];
 
-/// Paths that are hidden wherever they stand in a text.
+/// Paths that are hidden wherever they occur in a text.
 ///
 /// In a rule `*` and `?` stand for any characters of a name, and `**` also for `/`. Whatever begins with a path that a
 /// rule names is hidden to its end, so a rule for a directory is one for all that is in it. Paths are taken as they are
@@ -70,7 +70,7 @@ pub enum InvalidPathRules {
 #[derive(Debug, Clone)]
 pub(super) struct PathRule {
     pub(super) pieces: Vec<PathPiece>,
-    /// It names something by its last names: it begins where a name does.
+    /// The rule matches the end of a path, so a match begins where a name begins.
     pub(super) at_name: bool,
 }
 
@@ -96,15 +96,15 @@ impl PathRules {
         self.0.is_empty()
     }
 
-    /// A text without the paths.
+    /// The text without the paths.
     pub(super) fn text(&self, text: &str) -> String {
-        let mut scanner = Scanner::default();
+        let mut scanner = PathScanner::default();
         let mut shown = scanner.push(self, text);
         shown.push_str(&scanner.release());
         shown
     }
 
-    /// Hides the paths in all texts; whether there were any. `whole` if nothing is known of what it is.
+    /// Hides the paths in all texts of the value; returns whether there were any. With `whole`, each text is one path.
     pub(super) fn hide(&self, value: &mut Value, whole: bool) -> bool {
         match value {
             Value::String(text) => {
@@ -177,7 +177,7 @@ impl PathRule {
         if !text.chars().any(char::is_alphanumeric) {
             return Err(InvalidPathRules::Everything(text.into()));
         }
-        // What comes after a path that is named is hidden anyway.
+        // Everything after a matching path is hidden anyway.
         let named = text.trim_end_matches(['*', '/']);
         let named = if named.is_empty() { text } else { named };
         let deep = named.strip_prefix("**/");

@@ -1,4 +1,4 @@
-//! What is hidden, by role.
+//! Redaction by role.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use super::{HiddenContent, Policy, PolicySubject, Visibility};
 
-/// What is hidden from whom: `{"redact": {"viewer": {"thinking": true, "toolOutput": true, "paths": ["/home/*/.ssh/**"]}}}`.
+/// The content that is hidden from each role: `{"redact": {"viewer": {"thinking": true, "toolOutput": true, "paths": ["/home/*/.ssh/**"]}}}`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "BTreeMap<Role, HiddenContent>")]
 pub struct RedactionPolicy {
-    /// By role; who has one that is not named sees everything, and who has none what the least sees.
+    /// By role. A role that is not named sees everything; a user without a role sees the same as a viewer.
     redact: BTreeMap<Role, Arc<HiddenContent>>,
 }
 
@@ -22,7 +22,7 @@ impl From<BTreeMap<Role, HiddenContent>> for RedactionPolicy {
 }
 
 impl RedactionPolicy {
-    /// This is hidden from those who have the role.
+    /// Hides this content from a role.
     #[must_use]
     pub fn with(mut self, role: Role, hidden: HiddenContent) -> Self {
         self.redact.insert(role, Arc::new(hidden));
@@ -31,8 +31,8 @@ impl RedactionPolicy {
 }
 
 impl Policy for RedactionPolicy {
-    fn visibility(&self, who: &PolicySubject, _: &RuntimeId) -> Visibility {
-        match self.redact.get(&who.role.unwrap_or(Role::Viewer)) {
+    fn visibility(&self, subject: &PolicySubject, _: &RuntimeId) -> Visibility {
+        match self.redact.get(&subject.role.unwrap_or(Role::Viewer)) {
             Some(hidden) if !hidden.is_nothing() => Visibility::Redacted(hidden.clone()),
             _ => Visibility::Full,
         }

@@ -1,24 +1,24 @@
-//! Who may do what, by role.
+//! Actions by role.
 
 use protocol::hub::Role;
 
 use super::{Decision, Policy, PolicySubject, RequestedAction};
 
-/// Whoever has the role that something needs, in the workspace of the runtime, may do it. What they see is left alone.
+/// Allows an action to users with the required role in the workspace of the runtime. It hides nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RolePolicy;
 
 impl Policy for RolePolicy {
-    fn may(&self, who: &PolicySubject, what: &RequestedAction<'_>) -> Decision {
-        let (action, needs) = match what {
+    fn may(&self, subject: &PolicySubject, requested: &RequestedAction<'_>) -> Decision {
+        let (action, needs) = match requested {
             RequestedAction::Watch { .. } => ("workers.watch", Role::Viewer),
             RequestedAction::Command { action, needs, .. } => (*action, *needs),
         };
-        match who.role.is_some_and(|role| role >= needs) {
+        match subject.role.is_some_and(|role| role >= needs) {
             true => Decision::Allowed,
             false => Decision::Denied(format!(
                 "`{action}` needs the role `{needs}` in the workspace `{}`",
-                who.workspace
+                subject.workspace
             )),
         }
     }

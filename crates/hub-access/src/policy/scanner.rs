@@ -1,33 +1,33 @@
-//! Finds the paths that rules name in a text that comes in pieces.
+//! Finds paths in a text that arrives in pieces.
 
 use super::paths::{MASK, PathPiece, PathRule, PathRules};
 
-/// The longest that a path can be (`PATH_MAX`): what is longer is none.
+/// The longest possible path (`PATH_MAX`); longer text is not a path.
 const HELD_BYTES_MAX: usize = 4096;
 
-/// A text that comes in pieces, as far as it has come. What may be the beginning of a path is held until it is known.
+/// The state after the pieces so far. Text that may be the beginning of a path is held back until that is decided.
 #[derive(Debug, Default)]
-pub(super) struct Scanner {
-    /// What may become a path.
+pub(super) struct PathScanner {
+    /// The matches that are not complete yet.
     candidates: Vec<Candidate>,
-    /// What was not shown yet: it begins with the first candidate.
+    /// The text that is held back; it begins with the first candidate.
     held: String,
-    /// A path is hidden, and goes on.
+    /// Set while the rest of a path is hidden.
     hiding: Option<Until>,
-    /// What comes next is part of the path, whatever it is.
+    /// The next character belongs to the path, whatever it is.
     escaped: bool,
-    /// How the text began is not known, so it is hidden up to the end of the first word.
+    /// The beginning of the text is not known, so it is hidden up to the end of the first word.
     lost: bool,
     before: Option<char>,
 }
 
-/// A rule that held so far.
+/// A rule that has matched so far.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     rule: usize,
-    /// The piece that comes next.
+    /// The next piece of the rule.
     at: usize,
-    /// Where it began in what is held.
+    /// Where the match began in the held text.
     start: usize,
     quote: Option<char>,
 }
@@ -41,18 +41,18 @@ enum Until {
     Quote(char),
 }
 
-impl Scanner {
-    /// A text of which the beginning is not known.
+impl PathScanner {
+    /// For a text whose beginning is not known.
     pub(super) fn lost() -> Self {
         Self { lost: true, ..Self::default() }
     }
 
-    /// Whether something is held.
+    /// Whether text is held back.
     pub(super) fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// How the text goes on; what can be shown by now.
+    /// Takes the next piece of the text; returns the text that can be shown by now.
     pub(super) fn push(&mut self, paths: &PathRules, text: &str) -> String {
         let mut shown = String::with_capacity(self.held.len() + text.len());
         for next in text.chars() {
@@ -68,7 +68,7 @@ impl Scanner {
         shown
     }
 
-    /// Gives what is held: nothing more comes, or all was told in another way.
+    /// Returns the held text: the text has ended, or arrived as a whole.
     pub(super) fn release(&mut self) -> String {
         self.candidates.iter_mut().for_each(|candidate| candidate.start = 0);
         std::mem::take(&mut self.held)
@@ -108,7 +108,7 @@ impl Scanner {
                     candidates.push(Candidate { at, ..candidate });
                 }
             };
-            // Several separators are as good as one.
+            // Several separators match one.
             if candidate.at > 0 && next == '/' && self.before == Some('/') {
                 reach(candidate.at);
             }
@@ -137,7 +137,7 @@ impl Candidate {
     }
 }
 
-/// Where a rule is after the next character, if it holds: maybe at several places.
+/// Calls `to` with each position in the rule that the next character can lead to.
 fn step(pieces: &[PathPiece], at: usize, next: char, to: &mut dyn FnMut(usize)) {
     let is_name = next != '/' && !is_delimiter(next);
     match pieces.get(at) {
@@ -159,7 +159,7 @@ fn step(pieces: &[PathPiece], at: usize, next: char, to: &mut dyn FnMut(usize)) 
     }
 }
 
-/// Comes to a place; if nothing more is needed from there on, to the end.
+/// Calls `to` with the position, or with the end if the rest of the rule matches nothing.
 fn reach(pieces: &[PathPiece], at: usize, to: &mut dyn FnMut(usize)) {
     let is_over = pieces[at..].iter().all(|piece| matches!(piece, PathPiece::Run | PathPiece::Deep));
     to(if is_over { pieces.len() } else { at });
@@ -169,7 +169,7 @@ fn is_quote(next: char) -> bool {
     matches!(next, '"' | '\'' | '`')
 }
 
-/// What ends a path in a text.
+/// Whether a character ends a path in a text.
 fn is_delimiter(next: char) -> bool {
     let is_bracket = matches!(next, '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ';' | '&' | ',');
     is_bracket || is_quote(next) || next.is_whitespace() || next.is_control()

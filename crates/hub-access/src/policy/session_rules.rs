@@ -1,4 +1,4 @@
-//! What a controller may choose when creating a session.
+//! The choices that controllers have when creating a session.
 //!
 //! An agent's environment, its MCP servers and its directory decide which code runs on the runtime. Choosing them freely is
 //! for owners; a rule in the policy file opens some of them to the controllers of a workspace.
@@ -24,7 +24,7 @@ const OPEN_AGENT_MODES: [&str; 3] = ["build", "default", "plan"];
 #[serde(transparent)]
 pub struct SessionRules(BTreeMap<WorkspaceName, ControllerRule>);
 
-/// What the controllers of one workspace may choose.
+/// The choices of the controllers of one workspace.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ControllerRule {

@@ -31,7 +31,7 @@ pub(crate) struct Ticket(Arc<dyn Redactor>);
 impl Shown {
     /// Looks at what is in the ring, and then at what comes; all of it has come to `now`.
     pub(super) fn new(lens: Arc<dyn Redactor>, ring: &RingJournal, now: &SessionSnapshot) -> Self {
-        let look = lens.look();
+        let look = lens.redact_stream();
         let (from, others) = (ring.bounds().oldest, BTreeMap::new());
         let mut shown = Self { ticket: Arc::new(Ticket(lens)), look, from, others, snapshot: None };
         let frames = kept(ring);

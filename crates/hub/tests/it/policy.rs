@@ -54,7 +54,7 @@ impl Policy for NoDetail {
 }
 
 impl Redactor for NoDetailLens {
-    fn look(&self) -> Box<dyn StreamRedactor> {
+    fn redact_stream(&self) -> Box<dyn StreamRedactor> {
         Box::new(*self)
     }
 }

@@ -163,14 +163,14 @@ proptest! {
     fn what_is_hidden_is_nowhere(variant in 0..VARIANTS + 2, words in words(), thought in "THOUGHT[a-z]{0,5}", given in "GIVEN[a-z]{0,5}") {
         let path = "/home/joe/.ssh/SECRET with blanks";
         let told = event(variant, &ended(&words, false), path, &thought, &given);
-        let shown = hidden().look().event(&told).unwrap_or_else(|| told.clone());
+        let shown = hidden().redact_stream().event(&told).unwrap_or_else(|| told.clone());
         let bytes = serde_json::to_string(&shown).unwrap();
         for secret in ["SECRET", "THOUGHT", "GIVEN"] {
             prop_assert!(!bytes.contains(secret), "{}", bytes);
         }
         prop_assert_eq!(&shown, &event(variant, &ended(&words, true), "***", "", ""));
         // Whoever sees everything, or has nothing hidden, gets what was told.
-        prop_assert_eq!(HiddenContent::default().look().event(&told).map(|_| ()), matches!(told, Event::Snapshot(_)).then_some(()));
+        prop_assert_eq!(HiddenContent::default().redact_stream().event(&told).map(|_| ()), matches!(told, Event::Snapshot(_)).then_some(()));
     }
 
     /// observation-68: a path that comes in pieces is hidden too, and what they come to is the same either way.
@@ -194,7 +194,7 @@ proptest! {
             let delta = json!({ "messageId": "m", "partId": "0", "kind": "text", "text": &whole[cut[0]..cut[1]] });
             serde_json::from_value(json!({ "messageDelta": delta })).unwrap()
         }));
-        let mut look = hidden().look();
+        let mut look = hidden().redact_stream();
         let (mut told, mut shown) = (SessionProjection::new(empty.clone()), SessionProjection::new(look.snapshot(empty.clone())));
         look.begin(&empty);
         let mut pieces = String::new();
@@ -207,7 +207,7 @@ proptest! {
             shown.apply(&seen, Timestamp::UNIX_EPOCH);
             // Whoever comes now and whoever was there know the same, and somebody who looks through a new lens too.
             prop_assert_eq!(look.snapshot(told.snapshot()), shown.snapshot());
-            let mut late = hidden().look();
+            let mut late = hidden().redact_stream();
             late.begin(&told.snapshot());
             if goes_on {
                 prop_assert_eq!(late.snapshot(told.snapshot()), shown.snapshot());
@@ -263,7 +263,7 @@ fn policies_are_put_together() {
         panic!("nothing is hidden")
     };
     assert!(Arc::ptr_eq(&lens, &again), "who sees the same shares what is shown");
-    let mut look = lens.look();
+    let mut look = lens.redact_stream();
     for (variant, thought, given) in [(3, "THOUGHT", ""), (4, "", "GIVEN")] {
         let shown = look.event(&event(variant, "", "", thought, given)).unwrap();
         assert_eq!(shown, event(variant, "", "", "", ""));

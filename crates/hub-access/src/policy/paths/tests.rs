@@ -60,7 +60,7 @@ proptest! {
     #[test]
     fn a_text_may_come_in_pieces(pieces in proptest::collection::vec("[/a-c.*' ]{0,6}", 0..12)) {
         let paths = paths(&["/a/*/b", "**/c.", "/b/**/a?"]);
-        let mut scanner = Scanner::default();
+        let mut scanner = PathScanner::default();
         let mut shown: String = pieces.iter().map(|piece| scanner.push(&paths, piece)).collect();
         shown.push_str(&scanner.release());
         prop_assert_eq!(shown, paths.text(&pieces.concat()));

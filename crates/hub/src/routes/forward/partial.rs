@@ -83,7 +83,7 @@ impl Shape {
             Self::Transcript if is_success => told(&transcript(&**lens, read(&body)?)),
             Self::Snapshot if is_success => {
                 let snapshot: SessionSnapshot = read(&body)?;
-                let mut look = lens.look();
+                let mut look = lens.redact_stream();
                 look.begin(&snapshot);
                 told(&look.snapshot(snapshot))
             }
@@ -106,7 +106,7 @@ impl Shape {
 }
 
 fn events(lens: &dyn Redactor, mut page: EventPage, whole: bool) -> EventPage {
-    let mut look = lens.look();
+    let mut look = lens.redact_stream();
     // What goes on in a page that does not begin with the first event may have begun before it.
     if !whole {
         for (message, part) in lost(page.events.iter().map(|record| &record.event), &[]) {
@@ -124,7 +124,7 @@ fn events(lens: &dyn Redactor, mut page: EventPage, whole: bool) -> EventPage {
 }
 
 fn transcript(lens: &dyn Redactor, mut transcript: TranscriptPage) -> TranscriptPage {
-    let mut look = lens.look();
+    let mut look = lens.redact_stream();
     let mut show = |message: Message| match look.event(&Event::Message(message.clone())) {
         None => Some(message),
         Some(Event::Message(shown)) => Some(shown),

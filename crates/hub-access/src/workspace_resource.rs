@@ -5,7 +5,7 @@ use server::ProblemResponse;
 
 /// A resource of the hub. Its workspace decides which role a caller has for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resource {
+pub enum WorkspaceResource {
     /// A runtime.
     Runtime(RuntimeId),
     /// A device.
@@ -21,10 +21,10 @@ pub enum Resource {
 /// Finds the workspace of a resource.
 pub trait WorkspaceLookup: Send + Sync + 'static {
     /// The workspace that the resource belongs to; `None` if the resource does not exist.
-    fn workspace_of(&self, resource: &Resource) -> Option<WorkspaceName>;
+    fn workspace_of(&self, resource: &WorkspaceResource) -> Option<WorkspaceName>;
 }
 
-impl Resource {
+impl WorkspaceResource {
     /// The answer for a resource that does not exist, and for one that the caller cannot see.
     pub fn not_found(&self) -> ProblemResponse {
         let (kind, detail) = match self {
@@ -44,5 +44,5 @@ impl Resource {
 
 /// The answer for a runtime that does not exist, and for one that the caller cannot see.
 pub fn runtime_not_found(id: &RuntimeId) -> ProblemResponse {
-    Resource::Runtime(id.clone()).not_found()
+    WorkspaceResource::Runtime(id.clone()).not_found()
 }
