@@ -60,8 +60,8 @@ Answer a permission with allow, always or deny. Answer a plan with approve or re
 to do instead. Answer questions in their order, one argument each: a number, a label, or your own
 words if the question accepts them.
 
-A request that the list cuts is accepted only with --seen and the fingerprint that `waits show` prints,
-or after you confirmed it on a terminal. Rejecting needs neither.
+A request that the list cuts is accepted only with --seen and the fingerprint that `waits show`
+prints, or after you confirmed it on a terminal. Rejecting needs neither.
 
 Examples:
   tombolo waits answer 7f3a allow
