@@ -81,6 +81,7 @@ const KILLED_WRITER: &str = "SLOT_FILE_KILLED_WRITER";
 
 /// A process that writes without end, if another test starts it.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the only way to tell the child what it is")]
 fn killed_writer() {
     let Some(path) = std::env::var_os(KILLED_WRITER) else { return };
     for size in SIZES.iter().cycle() {
@@ -110,7 +111,8 @@ fn a_killed_writer_leaves_one_of_the_contents() {
             assert!(writer.try_wait().unwrap().is_none());
         }
         // Different rounds end at different steps.
-        std::thread::sleep(Duration::from_micros(round * 97));
+        let since = Instant::now();
+        while since.elapsed() < Duration::from_micros(round * 97) {}
         writer.kill().unwrap();
         writer.wait().unwrap();
         assert!(is_whole(), "round {round}");

@@ -69,7 +69,7 @@ impl DiskReserve {
         let claimed = Some(number("page_count").map_err(io::Error::other)? as u64 * page_bytes);
         let mut reserve = Self { database, claimed, page_bytes, low };
         // A full disk does not prevent the start: the store is low then.
-        let created = allocate_log(path).map_err(into_sqlite).and_then(|()| {
+        let created = allocate_log(path).map_err(|error| into_sqlite(&error)).and_then(|()| {
             // Earlier versions ignore the table, so it needs no new format version.
             conn.execute_batch("CREATE TABLE IF NOT EXISTS reserve (filler BLOB NOT NULL) STRICT")?;
             reserve.create(conn)
@@ -134,7 +134,7 @@ impl DiskReserve {
         match fallocate(&self.database, FallocateFlags::empty(), claimed, end - claimed) {
             Ok(()) => self.claimed = Some(end),
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.claimed = None,
-            Err(error) => return Err(into_sqlite(error.into())),
+            Err(error) => return Err(into_sqlite(&error.into())),
         }
         Ok(true)
     }
@@ -199,7 +199,7 @@ fn allocate_log(path: &Path) -> io::Result<()> {
     }
 }
 
-fn into_sqlite(error: io::Error) -> rusqlite::Error {
+fn into_sqlite(error: &io::Error) -> rusqlite::Error {
     let code = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ffi::SQLITE_FULL,
         _ => ffi::SQLITE_IOERR_WRITE,

@@ -144,7 +144,8 @@ impl WriterThread {
             return self.requests.blocking_recv_many(group, GROUP_MAX) > 0;
         }
         if self.deleted.is_empty() && self.requests.is_empty() {
-            thread::sleep(LOW_POLL_INTERVAL);
+            // The channel has no blocking receive with a timeout, and nobody unparks this thread.
+            thread::park_timeout(LOW_POLL_INTERVAL);
         }
         while group.len() < GROUP_MAX {
             match self.requests.try_recv() {
