@@ -15,7 +15,7 @@ use std::{
 
 use anyhow::Context;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use client::{Endpoint, Token};
+use client::{Client, Endpoint, Token};
 use daemon::DaemonToken;
 use files::private_file;
 use rustix::{
@@ -97,12 +97,16 @@ async fn lock(file: &File) -> io::Result<()> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// The token for `endpoint`, and the endpoint to send it to, if a daemon of this user listens there.
-pub(crate) fn find(endpoint: &Endpoint) -> Option<(Endpoint, Token)> {
+/// A client with the generated token, if a daemon of this user listens at `endpoint`. The client checks that before each
+/// connection: it may live, and reconnect, longer than the daemon.
+pub(crate) fn connect(endpoint: &Endpoint) -> Option<client::Result<Client>> {
     let data_dir = data_dir(None).ok()?;
-    let endpoint = endpoint.at_loopback(recorded_address(&data_dir)?)?;
+    let listener = recorded_address(&data_dir)?;
+    let endpoint = endpoint.at_loopback(listener)?;
     let token = private_file::read(&path(&data_dir)).ok()??;
-    Some((endpoint, String::from_utf8(token).ok()?.parse().ok()?))
+    let token: Token = String::from_utf8(token).ok()?.parse().ok()?;
+    let find_listener = move || recorded_address(&data_dir).filter(|address| *address == listener);
+    Some(Client::new_local(endpoint, &token, find_listener))
 }
 
 /// Where the daemon with this data directory listens; `None` if it has ended or is in another network namespace.

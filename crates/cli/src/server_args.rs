@@ -211,9 +211,9 @@ impl<U: ServerUrl> ServerArgs<U> {
         let token = token.map_err(|error| CommandError::Usage(format!("--token: {error}")))?;
         if token.is_none()
             && *generates_token
-            && let Some((endpoint, token)) = daemon_token::find(&endpoint)
+            && let Some(client) = daemon_token::connect(&endpoint)
         {
-            return Ok(Client::new(endpoint, Some(&token))?);
+            return Ok(client?);
         }
         Ok(Client::new(endpoint, token.as_ref())?)
     }

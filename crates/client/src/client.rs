@@ -1,6 +1,6 @@
 //! A client of one server, with one token and one connection pool.
 
-use std::{fmt, time::Duration};
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -15,6 +15,7 @@ use crate::{
     InboxApi, InfoApi, McpApi, ProcessesApi, RelayApi, RuntimesApi, SessionsApi, SkillsApi, Token, TokensApi,
     UsersApi, WaitsApi, WorkersApi,
     error::{Error, ProblemDetails, Result},
+    local_listener::LocalListener,
 };
 
 /// How long connecting may take. An unreachable address should fail quickly, and not look like a slow server.
@@ -39,6 +40,23 @@ pub struct Client {
 impl Client {
     /// A client of the server at `endpoint`. It connects with the first request.
     pub fn new(endpoint: Endpoint, token: Option<&Token>) -> Result<Self> {
+        let builder = Self::builder(&endpoint, token);
+        Ok(Self { http: builder.build()?, endpoint })
+    }
+
+    /// A client of a server on this machine, whose endpoint is from [`Endpoint::at_loopback`]. Before each connection,
+    /// `find_listener` returns where the server listens; without an answer, the client does not connect.
+    pub fn new_local(
+        endpoint: Endpoint,
+        token: &Token,
+        find_listener: impl Fn() -> Option<SocketAddr> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let builder = Self::builder(&endpoint, Some(token));
+        let http = builder.dns_resolver(Arc::new(LocalListener(find_listener))).build()?;
+        Ok(Self { http, endpoint })
+    }
+
+    fn builder(endpoint: &Endpoint, token: Option<&Token>) -> reqwest::ClientBuilder {
         let mut headers = HeaderMap::new();
         if let Some(token) = token {
             headers.insert(AUTHORIZATION, token.header());
@@ -52,7 +70,7 @@ impl Client {
         if endpoint.is_loopback() {
             builder = builder.no_proxy();
         }
-        Ok(Self { http: builder.build()?, endpoint })
+        builder
     }
 
     /// The HTTP client, which adds the token to requests.

@@ -51,8 +51,8 @@ impl Endpoint {
         url
     }
 
-    /// This endpoint, if it is a server that listens on this loopback address. `localhost` is replaced by the address: the
-    /// name also stands for others, where servers of other users may listen.
+    /// This endpoint, if it is a server that listens on this loopback address. Its host becomes a name, because a client looks
+    /// up names before each connection and addresses never: see [`Client::new_local`](crate::Client::new_local).
     pub fn at_loopback(&self, listener: SocketAddr) -> Option<Self> {
         let host = self.0.host_str()?.trim_matches(['[', ']']);
         let is_listener = host.eq_ignore_ascii_case("localhost") || host.parse() == Ok(listener.ip());
@@ -61,7 +61,7 @@ impl Endpoint {
             return None;
         }
         let mut url = self.0.clone();
-        url.set_ip_host(listener.ip()).ok()?;
+        url.set_host(Some("localhost")).ok()?;
         Some(Self(url))
     }
 
@@ -136,11 +136,11 @@ mod tests {
     #[test]
     fn only_the_address_of_a_local_listener_is_its_endpoint() {
         for (text, listener, expected) in [
-            ("http://127.0.0.1:2468", "127.0.0.1:2468", Some("http://127.0.0.1:2468")),
-            ("http://localhost:2468/box", "127.0.0.1:2468", Some("http://127.0.0.1:2468/box")),
-            ("http://LocalHost:2468", "[::1]:2468", Some("http://[::1]:2468")),
-            ("http://[::1]:2468", "[::1]:2468", Some("http://[::1]:2468")),
-            ("http://2130706433:2468", "127.0.0.1:2468", Some("http://127.0.0.1:2468")),
+            ("http://127.0.0.1:2468", "127.0.0.1:2468", Some("http://localhost:2468")),
+            ("http://localhost:2468/box", "127.0.0.1:2468", Some("http://localhost:2468/box")),
+            ("http://LocalHost:2468", "[::1]:2468", Some("http://localhost:2468")),
+            ("http://[::1]:2468", "[::1]:2468", Some("http://localhost:2468")),
+            ("http://2130706433:2468", "127.0.0.1:2468", Some("http://localhost:2468")),
             ("http://127.0.0.1:2469", "127.0.0.1:2468", None),
             ("http://127.0.0.2:2468", "127.0.0.1:2468", None),
             ("http://[::1]:2468", "127.0.0.1:2468", None),

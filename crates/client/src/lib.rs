@@ -20,6 +20,7 @@ mod inbox;
 mod info;
 mod install_events;
 mod json_event_stream;
+mod local_listener;
 mod pairing;
 mod process_log_stream;
 mod processes;

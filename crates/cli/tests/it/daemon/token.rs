@@ -13,10 +13,10 @@ use std::{
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{TestDaemon, TestDaemonOptions};
+use testkit::{TestDaemon, TestDaemonOptions, within_blocking};
 
 use super::private::refused;
-use crate::TOMBOLO;
+use crate::{TOMBOLO, secs};
 
 /// The user `nobody`, who is on every machine.
 const OTHER_USER: u32 = 65534;
@@ -236,4 +236,40 @@ async fn the_token_goes_to_the_address_on_which_the_daemon_listens() {
     let endpoint = format!("http://[::1]:{port}");
     assert_success(&run(&daemon.home(), &endpoint, &["api", "processes", "list", "--json"]));
     assert!(!other.join().unwrap().to_ascii_lowercase().contains("authorization"));
+}
+
+/// A bridge reconnects for minutes. The daemon may be gone by then, and its port taken by another user.
+#[tokio::test]
+async fn a_command_that_reconnects_does_not_send_the_token_to_another_server() {
+    let mut daemon = start();
+    let (home, base) = (daemon.home(), daemon.base().to_owned());
+    let args = ["acp", "--agent", "mock", "--endpoint", &base, "--reconnect-timeout", "1s"];
+    let mut bridge = command(&home, &args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = bridge.stdin.take().unwrap();
+    let mut stdout = BufReader::new(bridge.stdout.take().unwrap());
+    let initialize =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": 1 } });
+    writeln!(stdin, "{initialize}").unwrap();
+    stdout.read_line(&mut String::new()).unwrap();
+    // Its address changes, so that the old one is free.
+    daemon.kill_and_restart();
+    let other = TcpListener::bind(base.strip_prefix("http://").unwrap()).unwrap();
+    let (sender, received) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        for stream in other.incoming() {
+            let mut head = [0; 4096];
+            let count = stream.unwrap().read(&mut head).unwrap_or_default();
+            let _ = sender.send(text(&head[..count]));
+        }
+    });
+    writeln!(stdin, "{initialize}").unwrap();
+    within_blocking(secs(30), || bridge.try_wait().unwrap().is_some());
+    let received: Vec<String> = received.try_iter().collect();
+    let has_token = |request: &String| request.to_ascii_lowercase().contains("authorization");
+    assert!(!received.iter().any(has_token), "{} requests with the token", received.len());
 }
