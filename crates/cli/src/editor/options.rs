@@ -15,11 +15,11 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = [
     "\
-Pass the token with TOMBOLO_TOKEN or --token-file; a daemon of your own on this machine needs neither.
-The network may fail at any time: no message is lost or duplicated in either direction. When the editor leaves (end of input, closed output,
-SIGTERM, SIGINT or SIGHUP), the instance is deleted, so that no agent keeps running in the sandbox;
-if this process is killed, the daemon deletes it after --linger. An existing instance named by
---server-id is left running.
+Pass the token with TOMBOLO_TOKEN or --token-file; a daemon of yours on this machine needs neither.
+The network may fail at any time: no message is lost or duplicated in either direction. When the
+editor leaves (end of input, closed output, SIGTERM, SIGINT or SIGHUP), the instance is deleted, so
+that no agent keeps running in the sandbox; if this process is killed, the daemon deletes it after
+--linger. An existing instance named by --server-id is left running.
 
 Examples:
   tombolo acp --endpoint https://box.example --agent claude --token-file token
