@@ -318,6 +318,7 @@ fn unwritten() -> RelayError {
 mod tests {
     use futures_util::FutureExt;
     use serde_json::json;
+    use testkit::{TmpfsMount, fill_disk, free_disk};
 
     use super::*;
 
@@ -373,5 +374,55 @@ mod tests {
         written.sort();
         assert_eq!(written, ["aud_0", "aud_1", "aud_2", "aud_3"]);
         ledger.has_room().now_or_never().unwrap();
+    }
+
+    /// relay-154: whatever leaves is on record whenever the disk fills, also a read; something that runs can be stopped on a
+    /// full disk; and the chain holds.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_leaves_without_an_entry_on_a_full_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = directory.path();
+        let Some(_mounted) = TmpfsMount::new(disk, 16 << 20) else {
+            eprintln!(
+                "SKIPPED: nothing_leaves_without_an_entry_on_a_full_disk needs the right to mount a tmpfs"
+            );
+            return;
+        };
+        let ledger = Ledger::open(&disk.join("audit.db")).await.unwrap();
+        let (mut begun, mut refused) = (Vec::new(), 0);
+        for number in 0..20_000 {
+            if number == 10 {
+                fill_disk(disk);
+            }
+            let entry = entry(number);
+            // Half of them only read, and do not wait.
+            match ledger.begin(entry.clone(), number % 2 == 0).await {
+                Ok(()) => {
+                    begun.push(entry.id.clone());
+                    ledger.end(RelayAuditEntry { completed_at: Some(entry.started_at), ..entry });
+                }
+                Err(_) => refused += 1,
+            }
+            if refused == 400 {
+                break;
+            }
+        }
+        assert_eq!(refused, 400, "a full disk refuses");
+        let stop = RelayAuditEntry { method: "shell.cancel".into(), ..entry(20_000) };
+        ledger.begin(stop, true).await.unwrap();
+        begun.push("aud_20000".into());
+        free_disk(disk);
+        while ledger.begin(entry(20_001), true).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        ledger.close().await;
+        let page = ledger.page(0, 100_000).await.unwrap();
+        let entries: Vec<serde_json::Value> = page.items.iter().map(|item| item.read().unwrap()).collect();
+        let ids: Vec<_> = entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+        let unrecorded: Vec<_> = begun.iter().filter(|id| !ids.contains(&id.as_str())).collect();
+        assert!(unrecorded.is_empty(), "{} of {} begun: {unrecorded:?}", unrecorded.len(), begun.len());
+        let ended = entries.iter().filter(|entry| entry.get("completed_at").is_some()).count();
+        assert_eq!(ended, begun.len() - 1);
+        chain::verify(&entries).unwrap();
     }
 }
