@@ -24,7 +24,7 @@ use tempfile::NamedTempFile;
 /// The sizes of slots are multiples of this.
 const SLOT_STEP_BYTES: usize = 16 << 10;
 
-/// What slots are padded with: ignored at the end of JSON and of most text.
+/// The byte that fills the rest of a slot. Readers ignore it at the end of JSON and of most text.
 const PADDING: u8 = b'\n';
 
 /// Replaces the content of a file, or creates it.

@@ -215,7 +215,7 @@ fn is_full<T>(appended: &Result<T, Error>) -> bool {
     appended.as_ref().is_err_and(|error| error.cause() == ErrorCause::Full)
 }
 
-/// What became of an entry.
+/// The result of writing an entry.
 #[derive(Debug)]
 pub enum AuditOutcome {
     /// It is on disk.

@@ -97,7 +97,7 @@ pub async fn guard(State(access): State<Arc<AccessGuard>>, mut request: Request,
     };
     match pending.write(response.status()).await {
         AuditOutcome::Written => response,
-        // What ends access is never held back for its entry, which is written as soon as there is space.
+        // A request that ends access is not held back for its entry, which is written as soon as there is space.
         AuditOutcome::Kept if rule.audit == AuditRule::AlwaysFromReserve => response,
         AuditOutcome::Kept => no_space().into_response(),
         AuditOutcome::Failed(error) => ProblemResponse::internal(&error).into_response(),

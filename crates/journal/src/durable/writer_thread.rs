@@ -144,7 +144,7 @@ impl WriterThread {
             return self.requests.blocking_recv_many(group, GROUP_MAX) > 0;
         }
         if self.deleted.is_empty() && self.requests.is_empty() {
-            // The channel has no blocking receive with a timeout, and nobody unparks this thread.
+            // The channel has no blocking receive with a timeout, and no other thread unparks this one.
             thread::park_timeout(LOW_POLL_INTERVAL);
         }
         while group.len() < GROUP_MAX {
