@@ -64,9 +64,7 @@ fn a_removal_succeeds_on_a_full_disk() {
         assert!(write(&path, &vec![b'b'; 3 * size + 40_000]).is_err());
         assert_eq!(read(&path), vec![b'a'; size]);
         for step in 1..200 {
-            let since = Instant::now();
             write(&path, &vec![b'c'; size - step]).unwrap();
-            assert!(since.elapsed() < Duration::from_secs(1));
             assert_eq!(read(&path), vec![b'c'; size - step]);
         }
         free_disk(disk);

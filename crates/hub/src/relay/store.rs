@@ -90,7 +90,8 @@ impl Store {
     }
 
     /// Lets a device in that was paired, and grants something of it: all of that, or nothing. It has only these grants, even if
-    /// another device had its name before.
+    /// another device had its name before. The tokens of that device are revoked: it may be another machine, which could return
+    /// under the name and with the grants of this one.
     pub(crate) fn pair_device(
         &self,
         new: NewDevice,
@@ -99,6 +100,9 @@ impl Store {
         let token = NewToken::mint(DEVICE_PREFIX).map_err(Error::File)?;
         let added = self.change(|state, now| {
             let client_id = new.client_id.clone();
+            if state.device(&client_id).is_ok_and(|device| device.workspace == new.workspace) {
+                state.stop_device(&client_id)?;
+            }
             let (device, token) = state.add_device(new, token.digest(), now)?;
             state.take_back_grants(&client_id);
             let grants = grants.into_iter().map(|(add, runtime)| state.add_grant(add, runtime, now));

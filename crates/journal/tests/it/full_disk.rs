@@ -71,7 +71,7 @@ async fn appends_succeed_on_a_full_disk_from_the_reserve() {
         store.journal(&other, Retention::UNLIMITED).await.unwrap();
         assert!(store.delete(&other).await.unwrap());
         eprintln!("round {round}: slowest append {slowest:?}");
-        assert!(slowest < Duration::from_secs(1));
+        assert!(slowest < Duration::from_secs(5));
         free_disk(disk);
         has_its_reserve(&store).await;
     }

@@ -125,6 +125,7 @@ async fn a_command_with_another_home_is_told_what_to_do() {
 #[tokio::test]
 async fn another_user_of_the_machine_gets_nothing() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        eprintln!("SKIPPED: another_user_of_the_machine_gets_nothing needs root");
         return;
     }
     let daemon = start();

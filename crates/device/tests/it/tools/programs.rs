@@ -293,6 +293,7 @@ async fn an_answer_that_makes_no_sense_is_a_failure_of_the_tool() {
 #[tokio::test]
 async fn a_program_of_another_user_is_not_heard() {
     if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: a_program_of_another_user_is_not_heard needs root");
         return;
     }
     let (lent, directory) = lent().await;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     device::{Device, Offering},
-    world::{World, files, readme, soon, until},
+    world::{World, files, readme, soon},
 };
 
 async fn begin(world: &World) -> (String, String) {
@@ -70,7 +70,9 @@ async fn a_device_that_is_refused_is_told_so() {
 #[tokio::test]
 async fn a_device_that_is_paired_again_inherits_nothing() {
     let world = World::new().await;
-    let old = world.lend(Offering::all(), json!([files("ro")])).await;
+    let old_token = world.let_in("laptop").await;
+    world.grant("laptop", json!([files("ro")])).await;
+    let old = world.connect(&old_token, Offering::all()).await;
     let environment = world.environment(json!({})).await;
     assert_eq!(world.ask(&environment, "file.read", readme()).await.0, 200);
     drop(old);
@@ -78,9 +80,9 @@ async fn a_device_that_is_paired_again_inherits_nothing() {
     let confirm = json!({ "runtimes": [], "capabilities": [] });
     world.ok(Method::POST, &format!("/api/devices/pairings/{code}/confirm"), Some(confirm)).await;
     let (_, claimed) = claim(&world, &secret).await;
-    let client = world.client(claimed["token"].as_str().unwrap());
-    let device = Device::connect(&client, "laptop", Offering::all()).await.unwrap();
-    until(|| async { !world.connection("laptop").await.is_null() }).await;
+    let returned = Device::connect(&world.client(&old_token), "laptop", Offering::all()).await;
+    assert!(returned.is_err(), "the earlier device cannot return under the name of the new one");
+    let device = world.connect(claimed["token"].as_str().unwrap(), Offering::all()).await;
     assert_eq!(world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
     assert_eq!(world.ask(&environment, "file.read", readme()).await.0, 401, "the environment is gone");
     assert!(device.asked().is_empty());
