@@ -139,7 +139,9 @@ async fn fifty_children_run_concurrently() {
             child.stdin.try_send(format!("number {i}").into()).unwrap();
             assert_eq!(one_line(&mut child.stdout).await, format!("number {i}"));
             let identity = Identity::of(child.control.pid());
-            assert_eq!(within(PATIENCE, child.control.stop()).await.code, Some(0));
+            let exit = within(PATIENCE, child.control.stop()).await;
+            // Where thousands of processes run, 50 scans of them take longer than a child has to exit by itself.
+            assert!(exit.success() || exit.signal == Some(libc::SIGTERM), "{exit:?}");
             assert!(!identity.lives());
         });
     }
