@@ -1,8 +1,9 @@
 //! Grants: what a device may offer to a runtime.
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{ApprovalPolicy, ClientId, Family, Root, RootId, RootMode, VirtualPath};
 use crate::RuntimeId;
@@ -89,9 +90,10 @@ impl RequestLimits {
     }
 }
 
-/// Network access of commands. A lesser value is stricter. `full` is read as `proxy`.
+/// Network access of commands. A lesser value is stricter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(transform = list_old_spelling)]
 pub enum CommandNetwork {
     /// No network access.
     #[default]
@@ -101,6 +103,14 @@ pub enum CommandNetwork {
     Proxy,
     /// Everything that the device itself can reach, including services on its loopback addresses.
     Host,
+}
+
+/// Clients of the last release send `full`, so the schema lists it beside the names of the variants.
+fn list_old_spelling(schema: &mut Schema) {
+    if let Some(values) = schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+        let description = "Deprecated: read as `proxy`, and never sent.";
+        values.push(json!({ "type": "string", "const": "full", "description": description }));
+    }
 }
 
 crate::schema::wire_types! {

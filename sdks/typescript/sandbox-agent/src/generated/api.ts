@@ -1828,14 +1828,15 @@ export interface components {
         };
         readonly ClientId: string;
         /**
-         * @description Network access of commands. A lesser value is stricter. `full` is read as `proxy`.
+         * @description Network access of commands. A lesser value is stricter.
          *
          *     - `none`: No network access.
          *     - `proxy`: Other machines, through an HTTP proxy of the device that refuses the device's own addresses.
          *     - `host`: Everything that the device itself can reach, including services on its loopback addresses.
+         *     - `full`: Deprecated: read as `proxy`, and never sent.
          * @enum {string}
          */
-        readonly CommandNetwork: "none" | "proxy" | "host";
+        readonly CommandNetwork: "none" | "proxy" | "host" | "full";
         /** @description The slash commands of the agent changed. */
         readonly CommandsUpdated: {
             /** @description All commands; they replace the earlier ones. */

@@ -328,8 +328,8 @@ export interface components {
             /** @description Close the standard input after these bytes. */
             readonly eof?: boolean;
         };
-        /** @description Network access of commands. A lesser value is stricter. `full` is read as `proxy`. */
-        readonly CommandNetwork: "none" | "proxy" | "host";
+        /** @description Network access of commands. A lesser value is stricter. */
+        readonly CommandNetwork: "none" | "proxy" | "host" | "full";
         /** @description Result of `shell.start`: the command has ended or, in the background, started. */
         readonly CommandOutcome: {
             /**
