@@ -16,7 +16,7 @@ use rustix::{
     io::Errno,
 };
 
-/// The space behind the last entry that ordinary requests may not use. It holds the [`ENDS_MAX`](super::ENDS_MAX) entries
+/// The space behind the last entry that ordinary requests may not use. It holds the `ENDS_MAX` entries
 /// that can still come when a request is refused for lack of space, 8 KiB each, and as much again as a third of that for
 /// stops and refusals.
 pub(super) const RESERVE_BYTES: u64 = 4 << 20;
