@@ -2,6 +2,7 @@
 
 mod killed;
 mod plug;
+mod secret_sweep;
 mod secrets;
 mod slice;
 mod status;
@@ -37,13 +38,18 @@ impl Device {
 
     /// The same, with more arguments.
     pub(crate) fn connect_with(hub: &TestHub, token: &str, arguments: &[&str]) -> Self {
+        Self::connect_logging(hub, token, arguments, "info")
+    }
+
+    /// The same, with a log of this level.
+    fn connect_logging(hub: &TestHub, token: &str, arguments: &[&str], level: &str) -> Self {
         let directory = TempDir::new().unwrap();
         let code = directory.path().join("code");
         std::fs::create_dir(&code).unwrap();
         std::fs::write(code.join("a.txt"), "from the device").unwrap();
         std::fs::write(directory.path().join("token"), token).unwrap();
         let mut command = Command::new(TOMBOLO);
-        command.env("HOME", directory.path()).args([
+        command.env("HOME", directory.path()).env("TOMBOLO_LOG", level).args([
             "device",
             "connect",
             hub.base(),
@@ -102,13 +108,19 @@ fn run(hub: &TestHub, arguments: &[&str]) -> (Option<i32>, String, String) {
 
 /// A device `laptop` that lends a directory, commands and a tool to the runtime `box`, once it is connected; and where its tool is.
 fn lend(hub: &TestHub, approval: &str) -> (Device, TempDir) {
+    lend_logging(hub, approval, "info")
+}
+
+/// The same; the device writes a log of this level.
+fn lend_logging(hub: &TestHub, approval: &str, level: &str) -> (Device, TempDir) {
     let token = typed(hub, &["hub", "devices", "add", "laptop"]);
     let grant = ["hub", "grants", "add", "laptop", "--runtime", "box", "--root", "main:rw", "--tools"];
-    typed(hub, &[&grant[..], &["--shell", approval]].concat());
+    typed(hub, &[&grant[..], &["--shell", approval, "--env", "API_KEY"]].concat());
     let tools = TempDir::new().unwrap();
     let file = tools.path().join("tools.toml");
     std::fs::write(&file, TOOLS).unwrap();
-    let device = Device::connect_with(hub, token.trim(), &["--shell", "--tools", file.to_str().unwrap()]);
+    let arguments = ["--shell", "--shell-env", "API_KEY", "--tools", file.to_str().unwrap()];
+    let device = Device::connect_logging(hub, token.trim(), &arguments, level);
     within_blocking(secs(20), || typed(hub, &["hub", "devices", "list"]).contains("tools"));
     (device, tools)
 }

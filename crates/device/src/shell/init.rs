@@ -36,6 +36,10 @@ pub const ARGUMENT: &str = "sandbox-init";
 /// heeded by bubblewrap, outside.
 pub(super) const VARIABLE_PREFIX: &str = "TOMBOLO_ENV_";
 
+/// Begins the names of the variables that contain the command: its program (`…0`) and its arguments (`…1` and so on). They are not
+/// passed as arguments of bubblewrap and of this program, because every user of the machine can read the arguments of a process.
+const COMMAND_PREFIX: &str = "TOMBOLO_COMMAND_";
+
 /// The variables by which programs find the proxy. Some read one spelling only.
 const PROXY_VARIABLES: [&str; 6] =
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
@@ -101,7 +105,8 @@ pub fn serve(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitStatus, Error> {
     let orders = arguments.next().and_then(|orders| serde_json::from_str::<Orders>(orders.to_str()?).ok());
-    let (Some(orders), Some(program)) = (orders, arguments.next()) else { return Err(Error::Orders) };
+    let mut words = command_words();
+    let (Some(orders), Some(program)) = (orders, words.next()) else { return Err(Error::Orders) };
     let mut report = take(orders.report)?;
     process::restore_default_signals();
     let proxy = match set_up(&orders) {
@@ -112,7 +117,7 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitStatus, Erro
         }
     };
     let mut command = Command::new(program);
-    command.args(arguments).env_clear().envs(environment());
+    command.args(words).env_clear().envs(environment());
     if let Some(proxy) = proxy {
         command.envs(PROXY_VARIABLES.map(|name| (name, format!("http://{proxy}"))));
         command.envs(NO_PROXY_VARIABLES.map(|name| (name, "")));
@@ -174,6 +179,20 @@ fn confine(orders: &Orders) -> Result<(), Error> {
     // our own files in `/proc` belong to root from here on.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     Ok(())
+}
+
+/// The variables that hand the program and the arguments of `command` to the first process of a sandbox.
+pub(super) fn command_variables(command: &[OsString]) -> impl Iterator<Item = (String, &OsString)> {
+    command.iter().enumerate().map(|(index, word)| (format!("{COMMAND_PREFIX}{index}"), word))
+}
+
+/// The program and the arguments in [`command_variables`].
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the device passes the command to this process in these variables"
+)]
+fn command_words() -> impl Iterator<Item = OsString> {
+    (0..).map_while(|index| std::env::var_os(format!("{COMMAND_PREFIX}{index}")))
 }
 
 /// The environment of the command, and the mark by which it is found.

@@ -109,8 +109,10 @@ fn environment(
             ));
         }
         if !allowed.variable(name) {
-            return Err(refusal::denied("the device's owner does not allow this environment variable")
-                .with("variable", name.as_str()));
+            return Err(refusal::denied(
+                "the device's owner or its grant does not allow this environment variable",
+            )
+            .with("variable", name.as_str()));
         }
     }
     let mut env: Vec<_> = BASE.map(|(name, value)| (name.to_owned(), value.to_owned())).into();

@@ -22,7 +22,7 @@ use process::ProcessSpec;
 use protocol::relay::{CommandNetwork, RootMode, VirtualPath};
 
 use super::{
-    init::{Orders, VARIABLE_PREFIX},
+    init::{Orders, VARIABLE_PREFIX, command_variables},
     place::Bound,
     plan::Plan,
     proxy::handover::ListenerReceiver,
@@ -176,7 +176,6 @@ impl Sandbox {
             .args(["--remount-ro", "/", "--chdir", inside.cwd, "--", INIT])
             .arg(&self.argument)
             .arg(orders.to_argument())
-            .args(command)
             // Bubblewrap waits for the command, which the signals are for.
             .ignore_signals()
             .new_session()
@@ -191,6 +190,9 @@ impl Sandbox {
         }
         if inside.terminal {
             spec = spec.env(format!("{VARIABLE_PREFIX}TERM"), "xterm-256color");
+        }
+        for (name, word) in command_variables(command) {
+            spec = spec.env(name, word);
         }
         // Bubblewrap itself must not be told what to load.
         for (name, value) in env {
