@@ -50,6 +50,7 @@ fn main() -> ExitCode {
     if first == ::device::shell::init::ARGUMENT {
         return ::device::shell::init::serve(arguments);
     }
+    install_tls_provider();
     let as_sandbox_daemon = program.file_name().is_some_and(|name| name == SANDBOX_DAEMON);
     if let Some(options) = args::daemon_options(as_sandbox_daemon) {
         return exit::code(daemon::run(&options));
@@ -79,6 +80,12 @@ fn main() -> ExitCode {
         TomboloCommand::Reference(options) => exit::code(generate::reference(&options)),
         TomboloCommand::MockAgent => exit::code(mock_agent()),
     }
+}
+
+/// Chooses the cryptography of all TLS connections. HTTP clients cannot be built before.
+fn install_tls_provider() {
+    // Fails only if a provider was installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 fn mock_agent() -> anyhow::Result<ExitCode> {

@@ -12,6 +12,7 @@ use tokio_rustls::{
     TlsAcceptor,
     rustls::{
         ServerConfig,
+        crypto::aws_lc_rs,
         pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     },
 };
@@ -49,7 +50,11 @@ impl TlsProxy {
     pub async fn in_front_of(base: &str) -> Self {
         let certificate = CertificateDer::from_pem_slice(CERTIFICATE.as_bytes()).unwrap();
         let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes()).unwrap();
-        let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
+        // Named, because the program under test brings another provider into the same build.
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let config =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        let config = config.with_no_client_auth().with_single_cert(vec![certificate], key);
         let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
