@@ -18,6 +18,7 @@ const fn step(name: &'static str, run: fn() -> anyhow::Result<()>) -> CiStep {
 
 const STEPS: &[CiStep] = &[
     step("format", || sh::run("cargo fmt --all --check")),
+    step("whitespace", check_whitespace),
     step("tidy", tidy::run),
     step("clippy", || sh::run("cargo clippy --workspace --all-targets -- --deny warnings")),
     step("features", check_features),
@@ -41,8 +42,22 @@ pub(crate) fn run() -> anyhow::Result<()> {
         run().with_context(|| format!("CI step `{name}` failed"))?;
         println!("── {name}: passed in {:.0} s", start.elapsed().as_secs_f32());
     }
-    println!("── summary\n{}", TestSummary::collect()?);
-    Ok(())
+    let summary = TestSummary::collect()?;
+    println!("── summary\n{summary}");
+    if is_ci() { summary.check_complete() } else { Ok(()) }
+}
+
+/// Whether a CI service runs this. A developer's machine may lack the rights or the network for some tests.
+#[expect(clippy::disallowed_methods, reason = "a development tool has no configuration to pass this in")]
+fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
+/// Fails if whitespace is wrong anywhere: trailing, mixed in indentation, or left by a conflict.
+fn check_whitespace() -> anyhow::Result<()> {
+    let empty_tree = sh::command("git").args(["hash-object", "-t", "tree", "/dev/null"]).output()?;
+    let empty_tree = String::from_utf8(empty_tree.stdout)?;
+    sh::run(&format!("git diff --check {}", empty_tree.trim()))
 }
 
 /// Fails if `worker-runtime` without its `ws-server` feature depends on a server crate.

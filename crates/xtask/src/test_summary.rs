@@ -1,14 +1,18 @@
-//! Counts the tests of a CI run: how many passed, which passed only when they were tried again, which were skipped.
+//! Counts the tests of a CI run: how many passed, which passed only when they were tried again, which were skipped and why.
 //!
-//! The test runners write reports (nextest JUnit, vitest JSON). The summary names a
-//! runner that wrote none.
+//! The test runners write reports (nextest JUnit, vitest JSON). The summary names a runner that wrote none. A Rust test that
+//! cannot run on a machine prints a line with [`SKIPPED`] and returns, which its runner takes for a pass; here it counts as
+//! skipped.
 
 use std::{fmt, fs, path::PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use crate::sh;
+
+/// Begins the line that a test prints when it skips itself; the reason follows.
+const SKIPPED: &str = "SKIPPED: ";
 
 /// The outcome of one test runner.
 #[derive(Debug, Default, PartialEq)]
@@ -17,6 +21,7 @@ struct RunnerOutcome {
     failed: usize,
     /// Tests that failed once and passed when they were tried again: each hides a race.
     flaky: Vec<String>,
+    /// The name of each skipped test, with the reason if the test states one.
     skipped: Vec<String>,
 }
 
@@ -68,6 +73,16 @@ impl TestSummary {
         Ok(())
     }
 
+    /// Fails if a test was skipped: where everything can be installed, every test can run.
+    pub(crate) fn check_complete(&self) -> anyhow::Result<()> {
+        let outcomes = [&self.rust, &self.typescript].into_iter().flatten();
+        let skipped = Vec::from_iter(outcomes.flat_map(|outcome| &outcome.skipped).map(String::as_str));
+        if !skipped.is_empty() {
+            bail!("{} tests were skipped, which CI does not allow:\n{}", skipped.len(), skipped.join("\n"));
+        }
+        Ok(())
+    }
+
     /// Reads the reports that the test runners wrote.
     pub(crate) fn collect() -> anyhow::Result<Self> {
         let rust = fs::read_to_string(junit_path()?).ok().map(|report| parse_junit(&report));
@@ -95,6 +110,9 @@ fn parse_junit(report: &str) -> RunnerOutcome {
             outcome.failed += 1;
         } else if case.contains("<skipped") {
             outcome.skipped.push(name);
+        } else if let Some((_, line)) = case.split_once(SKIPPED) {
+            let reason = line.lines().next().unwrap_or_default().split('<').next().unwrap_or_default();
+            outcome.skipped.push(format!("{name}: {reason}"));
         } else {
             outcome.passed += 1;
             if case.contains("<flakyFailure") || case.contains("<flakyError") {
@@ -155,6 +173,8 @@ mod tests {
         <testcase name="c" classname="files"><flakyFailure type="x">late</flakyFailure></testcase>
         <testcase name="d" classname="files"><failure type="x">wrong</failure></testcase>
         <testcase name="e" classname="files"><skipped/></testcase>
+        <testcase name="f" classname="files"><system-err>log
+SKIPPED: f needs root</system-err></testcase>
     </testsuite></testsuites>"#;
 
     const VITEST: &str = r#"{"testResults":[{"assertionResults":[
@@ -167,9 +187,17 @@ mod tests {
             passed: 3,
             failed: 1,
             flaky: vec!["files c".into()],
-            skipped: vec!["files e".into()],
+            skipped: vec!["files e".into(), "files f: f needs root".into()],
         };
         assert_eq!(outcome, expected);
+    }
+
+    #[test]
+    fn a_skipped_test_makes_the_run_incomplete() {
+        let run = |rust| TestSummary { rust: Some(rust), typescript: None };
+        let message = run(parse_junit(JUNIT)).check_complete().unwrap_err().to_string();
+        assert!(message.starts_with("2 tests were skipped") && message.contains("f needs root"), "{message}");
+        run(RunnerOutcome { passed: 3, ..RunnerOutcome::default() }).check_complete().unwrap();
     }
 
     #[test]
@@ -182,7 +210,7 @@ mod tests {
     fn the_last_line_sums_up_all_runners() {
         let summary = TestSummary { rust: Some(parse_junit(JUNIT)), typescript: parse_vitest(VITEST).ok() };
         let text = summary.to_string();
-        assert!(text.ends_with("\n4 passed, 2 failed, 2 skipped"), "{text}");
+        assert!(text.ends_with("\n4 passed, 2 failed, 3 skipped"), "{text}");
         assert!(text.contains("  tried again: files c\n  skipped: files e\n"), "{text}");
         let missing = TestSummary { rust: None, typescript: None }.to_string();
         assert!(missing.contains("Rust: not counted"), "{missing}");
