@@ -62,3 +62,26 @@ impl PublishedBuild {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs};
+
+    use super::*;
+
+    /// The crates with a level of their own in a profile of the workspace's manifest.
+    fn crates_of(profile: &str) -> BTreeSet<String> {
+        let manifest = fs::read_to_string(sh::root().join("Cargo.toml")).unwrap();
+        let (_, section) = manifest.split_once(&format!("[profile.{profile}.package]\n")).unwrap();
+        let lines = section.lines().take_while(|line| !line.starts_with('['));
+        lines.filter_map(|line| Some(line.split_once(" = {")?.0.to_owned())).collect()
+    }
+
+    /// `dist` inherits what it does not name, so a crate that `release` leaves unoptimised would be published like that.
+    #[test]
+    fn dist_names_every_crate_that_release_names() {
+        let (release, dist) = (crates_of("release"), crates_of("dist"));
+        assert!(!release.is_empty());
+        assert_eq!(release.difference(&dist).collect::<Vec<_>>(), Vec::<&String>::new());
+    }
+}
