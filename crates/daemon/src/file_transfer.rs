@@ -1,6 +1,7 @@
 //! File transfer over HTTP: streamed in constant memory, with file operations on blocking threads.
 
 pub(crate) mod download;
+mod entity_tags;
 pub(crate) mod upload;
 pub(crate) mod wire;
 

@@ -60,7 +60,7 @@ pub struct FileMetadata {
     pub modified_at: Option<Timestamp>,
     /// The target, if the path is a symbolic link.
     pub symlink_target: Option<String>,
-    /// Changes with the content; for `If-Match` and `If-None-Match`.
+    /// Changes with the content; for `If-Match` and `If-None-Match`, with or without quotes.
     pub etag: String,
 }
 

@@ -23,6 +23,7 @@ use protocol::ProblemKind;
 use rustix::io::{Errno, ReadWriteFlags};
 use tokio::task::JoinHandle;
 
+use super::entity_tags;
 use crate::api_error::{self, ApiError};
 
 /// How much is read at a time. Large enough that switching threads per chunk does not cost throughput.
@@ -64,6 +65,7 @@ fn select_content(
     etag: &ETag,
     stat: &EntryMetadata,
 ) -> api_error::Result<SelectedContent> {
+    let request = entity_tags::with_quotes(request);
     let modified = LastModified::from(stat.modified);
     let failed = request.typed_get::<IfMatch>().is_some_and(|condition| !condition.precondition_passes(etag))
         || request

@@ -14,7 +14,7 @@ use protocol::ProblemKind;
 use server::request_body;
 use tokio::sync::mpsc;
 
-use super::{download, run_blocking};
+use super::{download, entity_tags, run_blocking};
 use crate::{
     api_error::{ApiError, Result},
     app::App,
@@ -60,6 +60,7 @@ pub(crate) async fn write_file(
 }
 
 async fn check_conditions(app: &App, path: &RootedPath, request: &HeaderMap) -> Result<()> {
+    let request = entity_tags::with_quotes(request);
     let matches = request.typed_get::<IfMatch>();
     let differs = request.typed_get::<IfNoneMatch>();
     if matches.is_none() && differs.is_none() {
