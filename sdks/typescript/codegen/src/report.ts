@@ -48,6 +48,7 @@ for (const [name, file] of Object.entries(ENTRY_POINTS)) {
         reportTempFolder: join(tmpdir(), "sandbox-agent-api"),
         reportFileName: name,
       },
+      newlineKind: "lf",
       docModel: { enabled: false },
       dtsRollup: { enabled: false },
       messages: {
