@@ -40,7 +40,7 @@ pub struct DaemonServer {
     /// The hub to join, and the id that this daemon has there.
     join: Option<(HubJoin, String)>,
     /// Locked while this daemon runs; `None` if another daemon has the data directory.
-    children: Option<SurvivorRecord>,
+    children: SurvivorRecord,
 }
 
 /// A daemon that is bound to its address, ready to serve.
@@ -66,6 +66,9 @@ pub enum StartError {
         /// The cause.
         source: io::Error,
     },
+    /// Another daemon uses the data directory.
+    #[error("the data directory `{}` is in use by another daemon; stop that daemon, or choose another directory with --data-dir", .0.display())]
+    InUse(PathBuf),
     /// The sessions cannot be read or written, or another daemon uses them.
     #[error("could not open the sessions below `{}`; stop the other daemon, or choose another directory with --data-dir", path.display())]
     Sessions {
@@ -105,6 +108,7 @@ impl DaemonServer {
         let directory = path.clone();
         let children = tokio::task::spawn_blocking(move || end_survivors(&directory)).await;
         let children = children.map_err(io::Error::other).flatten().map_err(unusable)?;
+        let children = children.ok_or_else(|| StartError::InUse(path.clone()))?;
         let (router, templates) = api::router(app.clone());
         let service = HttpService {
             router,
@@ -161,8 +165,8 @@ impl BoundDaemon {
     }
 }
 
-/// Ends the processes that agents and users of a killed daemon left behind. The lock shows that no other daemon uses the
-/// directory: those of a running one are not touched.
+/// Ends the processes that agents and users of a killed daemon left behind. Returns `None`, and touches nothing, if another daemon
+/// uses the directory, which the lock shows.
 fn end_survivors(data_dir: &Path) -> io::Result<Option<SurvivorRecord>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);

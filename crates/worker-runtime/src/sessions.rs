@@ -37,7 +37,7 @@ use crate::{
     probe::probe,
     session_secrets::SessionSecrets,
     shared::Shared,
-    shelf::{Entry, Shelf},
+    shelf::{self, Entry, Shelf},
     worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
 };
 
@@ -79,16 +79,24 @@ impl Sessions {
         Self { inner: Arc::new(Inner { launcher, shelf, board, workers, stop }) }
     }
 
-    /// Opens the file of sessions, which is created if there is none.
+    /// Opens the database of sessions if there is one. The first session creates it: the reserve that it keeps on the disk would
+    /// make the first start of a daemon five times as long.
     ///
     /// # Errors
-    /// If the file cannot be used, or another daemon uses it.
+    /// If the database cannot be used, or another daemon uses it.
     pub async fn open(&self) -> Result<(), Error> {
-        self.shelf().await.map(drop)
+        if self.has_database() { self.shelf().await.map(drop) } else { Ok(()) }
+    }
+
+    fn has_database(&self) -> bool {
+        self.inner.launcher.config.directory.join(shelf::FILE).exists()
     }
 
     /// Goes on with what was interrupted when the daemon was last ended.
     pub async fn recover(&self) {
+        if !self.has_database() {
+            return;
+        }
         let shelf = match self.shelf().await {
             Ok(shelf) => shelf,
             Err(error) => return error!(%error, "could not open the session store"),

@@ -99,8 +99,22 @@ pub(crate) fn refused(data_dir: &Path) -> String {
 }
 
 #[tokio::test]
+async fn the_first_session_creates_the_database() {
+    let daemon = start();
+    let database = data_dir(&daemon).join("sessions/sessions.db");
+    assert_eq!(daemon.get("/v1/health").await.status(), 200);
+    assert!(!database.exists());
+    assert_eq!(daemon.post("/v1/sessions/s", &json!({ "agent": "mock" })).await.status(), 200);
+    assert!(database.exists());
+}
+
+#[tokio::test]
 async fn a_daemon_that_cannot_use_its_data_directory_does_not_start() {
     let daemon = start();
+    let message = refused(&data_dir(&daemon));
+    assert!(message.contains("--data-dir") && message.contains("in use"), "{message}");
+    // Also by the lock of the database, which a daemon of an earlier version holds alone.
+    assert_eq!(daemon.post("/v1/sessions/s", &json!({ "agent": "mock" })).await.status(), 200);
     let message = refused(&data_dir(&daemon));
     assert!(message.contains("--data-dir") && message.contains("in use"), "{message}");
     let file = daemon.home().join("config.toml");
