@@ -75,9 +75,21 @@ pub(crate) async fn own(environment: &Environment) -> Result<Vec<(ToolName, Tool
     if !environment.binding().capabilities.contains(&Family::Tools) {
         return Ok(Vec::new());
     }
-    let descriptors = environment.tools().list().await?;
+    Ok(describe_all(environment.tools().list().await?))
+}
+
+/// A tool of the device, if it has told its tools.
+pub(crate) fn known(environment: &Environment, name: &str) -> Option<Tool> {
+    if !environment.binding().capabilities.contains(&Family::Tools) {
+        return None;
+    }
+    let tools = describe_all(environment.tools().listed()?);
+    tools.into_iter().map(|(_, tool)| tool).find(|tool| tool.name == name)
+}
+
+fn describe_all(descriptors: Vec<ToolDescriptor>) -> Vec<(ToolName, Tool)> {
     let names: Vec<_> = descriptors.iter().map(|tool| tool.name.clone()).collect();
-    Ok(descriptors.into_iter().map(|tool| (tool.name.clone(), describe(&tool, &names))).collect())
+    descriptors.into_iter().map(|tool| (tool.name.clone(), describe(&tool, &names))).collect()
 }
 
 fn describe(tool: &ToolDescriptor, names: &[ToolName]) -> Tool {

@@ -114,6 +114,11 @@ pub(crate) async fn call(
     Ok(answer::tool(environment.tools().call(&own, arguments).await?))
 }
 
+/// Whether a tool of ours has this name.
+pub(crate) fn is_built_in(name: &[u8]) -> bool {
+    BUILT_IN.iter().any(|tool| tool.name.as_bytes() == name)
+}
+
 fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| invalid(format!("invalid arguments: {error}")))

@@ -5,5 +5,7 @@
 
 mod calls;
 mod device;
+mod raw;
 mod revisions;
+mod sessions;
 mod stage;

@@ -47,6 +47,11 @@ impl Tools {
         &self.0.shared.tools
     }
 
+    /// The tools that the device has told; `None` if it has not been asked.
+    pub fn listed(&self) -> Option<Vec<ToolDescriptor>> {
+        self.known().list()
+    }
+
     /// Asks the device which tools there are, whatever is known.
     ///
     /// # Errors

@@ -6241,7 +6241,7 @@ export interface operations {
         readonly requestBody?: never;
         readonly responses: {
             /** @description MCP session ended */
-            readonly 202: {
+            readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
