@@ -62,9 +62,11 @@ pub(crate) fn built_in(binding: &Binding) -> Vec<Tool> {
             None,
             Some(tool.needs == Needs::Commands),
         );
-        Tool::new(tool.name, description, Arc::new((tool.schema)()))
+        let mut described = Tool::new(tool.name, description, Arc::new((tool.schema)()))
             .with_title(tool.title)
-            .with_annotations(annotations)
+            .with_annotations(annotations);
+        described.output_schema = tool.output_schema.map(|schema| Arc::new(schema()));
+        described
     };
     there.map(describe).collect()
 }
@@ -102,11 +104,19 @@ fn describe(tool: &ToolDescriptor, names: &[ToolName]) -> Tool {
             name.insert_str(0, "device_");
         }
     }
-    let described = Tool::new(name, tool.description.clone(), Arc::new(tool.input_schema.clone()));
-    match &tool.title {
-        Some(title) => described.with_title(title.clone()),
-        None => described,
-    }
+    let mut described = Tool::new(name, tool.description.clone(), Arc::new(tool.input_schema.clone()));
+    described.title.clone_from(&tool.title);
+    described.output_schema = tool.output_schema.clone().map(Arc::new);
+    described.annotations = tool.annotations.as_ref().map(|hints| {
+        ToolAnnotations::from_raw(
+            tool.title.clone(),
+            hints.read_only,
+            hints.destructive,
+            hints.idempotent,
+            hints.open_world,
+        )
+    });
+    described
 }
 
 /// Which directories there are.

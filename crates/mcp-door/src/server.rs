@@ -162,7 +162,11 @@ impl ServerHandler for Server {
             Err(tools::Failure::NoSuchTool) => {
                 Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None))
             }
-            Err(tools::Failure::Failed(error)) => Ok(answer::failed(&error).into()),
+            Err(tools::Failure::Failed(error)) => {
+                let has_schema = tools::has_output_schema(&environment, &request.name);
+                let failed = if has_schema { answer::failed_without_structure } else { answer::failed };
+                Ok(failed(&error).into())
+            }
         }
     }
 
