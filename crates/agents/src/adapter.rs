@@ -10,6 +10,7 @@ mod acp;
 mod amp;
 mod claude;
 mod codex;
+mod form;
 mod opencode;
 #[cfg(test)]
 mod replay;
@@ -34,6 +35,10 @@ use serde_json::Value;
 pub trait Adapter: Send {
     /// The agent is there: what is said to it first. It is told nothing else before [`Fact::Ready`].
     fn start(&mut self, out: &mut Out);
+
+    /// A person's message is about to begin a turn. What the agent said without a turn is complete now: what it says in the
+    /// turn is another message.
+    fn turn_begins(&mut self, _: &mut Out) {}
 
     /// The agent said something.
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out);

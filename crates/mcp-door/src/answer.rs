@@ -20,9 +20,15 @@ pub(crate) fn both(text: impl Into<String>, structured: Value) -> CallToolResult
 /// Why it came to nothing: the model can read it and try otherwise.
 pub(crate) fn failed(error: &Error) -> CallToolResult {
     let (code, message) = (error.code().as_str(), error.to_string());
-    let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]);
+    let mut result = failed_without_structure(error);
     result.structured_content = Some(json!({ "code": code, "message": message }));
     result
+}
+
+/// The same for a tool with an output schema: clients check structured content against it, also that of a failure.
+pub(crate) fn failed_without_structure(error: &Error) -> CallToolResult {
+    let (code, message) = (error.code().as_str(), error.to_string());
+    CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))])
 }
 
 /// What a tool of the device answered.
@@ -44,6 +50,10 @@ fn part(part: ToolPart) -> ContentBlock {
             "artifact {artifact_id} ({})",
             mime_type.as_deref().unwrap_or("unknown type")
         )),
-        ToolPart::Other(fields) => ContentBlock::text(Value::Object(fields).to_string()),
+        // Audio, embedded resources and links come as MCP writes them. A model at least reads what is something else.
+        ToolPart::Other(fields) => {
+            let text = Value::Object(fields.clone()).to_string();
+            serde_json::from_value(fields.into()).unwrap_or_else(|_| ContentBlock::text(text))
+        }
     }
 }

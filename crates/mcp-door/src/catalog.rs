@@ -62,9 +62,11 @@ pub(crate) fn built_in(binding: &Binding) -> Vec<Tool> {
             None,
             Some(tool.needs == Needs::Commands),
         );
-        Tool::new(tool.name, description, Arc::new((tool.schema)()))
+        let mut described = Tool::new(tool.name, description, Arc::new((tool.schema)()))
             .with_title(tool.title)
-            .with_annotations(annotations)
+            .with_annotations(annotations);
+        described.output_schema = tool.output_schema.map(|schema| Arc::new(schema()));
+        described
     };
     there.map(describe).collect()
 }
@@ -75,9 +77,21 @@ pub(crate) async fn own(environment: &Environment) -> Result<Vec<(ToolName, Tool
     if !environment.binding().capabilities.contains(&Family::Tools) {
         return Ok(Vec::new());
     }
-    let descriptors = environment.tools().list().await?;
+    Ok(describe_all(environment.tools().list().await?))
+}
+
+/// A tool of the device, if it has told its tools.
+pub(crate) fn known(environment: &Environment, name: &str) -> Option<Tool> {
+    if !environment.binding().capabilities.contains(&Family::Tools) {
+        return None;
+    }
+    let tools = describe_all(environment.tools().listed()?);
+    tools.into_iter().map(|(_, tool)| tool).find(|tool| tool.name == name)
+}
+
+fn describe_all(descriptors: Vec<ToolDescriptor>) -> Vec<(ToolName, Tool)> {
     let names: Vec<_> = descriptors.iter().map(|tool| tool.name.clone()).collect();
-    Ok(descriptors.into_iter().map(|tool| (tool.name.clone(), describe(&tool, &names))).collect())
+    descriptors.into_iter().map(|tool| (tool.name.clone(), describe(&tool, &names))).collect()
 }
 
 fn describe(tool: &ToolDescriptor, names: &[ToolName]) -> Tool {
@@ -90,11 +104,19 @@ fn describe(tool: &ToolDescriptor, names: &[ToolName]) -> Tool {
             name.insert_str(0, "device_");
         }
     }
-    let described = Tool::new(name, tool.description.clone(), Arc::new(tool.input_schema.clone()));
-    match &tool.title {
-        Some(title) => described.with_title(title.clone()),
-        None => described,
-    }
+    let mut described = Tool::new(name, tool.description.clone(), Arc::new(tool.input_schema.clone()));
+    described.title.clone_from(&tool.title);
+    described.output_schema = tool.output_schema.clone().map(Arc::new);
+    described.annotations = tool.annotations.as_ref().map(|hints| {
+        ToolAnnotations::from_raw(
+            tool.title.clone(),
+            hints.read_only,
+            hints.destructive,
+            hints.idempotent,
+            hints.open_world,
+        )
+    });
+    described
 }
 
 /// Which directories there are.

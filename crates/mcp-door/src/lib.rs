@@ -8,6 +8,7 @@ mod catalog;
 mod door;
 mod output;
 mod server;
+mod sessions;
 mod tools;
 
-pub use door::Door;
+pub use door::{Door, DoorError};

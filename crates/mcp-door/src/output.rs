@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use protocol::relay::tool::ToolProgress;
 use rmcp::{
     Peer, RoleServer,
     model::{ProgressNotificationParam, ProgressToken},
@@ -49,7 +50,7 @@ impl Kept {
 }
 
 /// Tells a client how far it is, if it wants to know.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Progress {
     told: Option<(Peer<RoleServer>, ProgressToken)>,
     count: u32,
@@ -69,6 +70,15 @@ impl Progress {
         let message = String::from_utf8_lossy(end).into_owned();
         let progress = ProgressNotificationParam::new(token.clone(), self.count.into()).with_message(message);
         // Who is gone is noticed elsewhere.
+        let _ = peer.notify_progress(progress).await;
+    }
+
+    /// Tells what a tool of the device says of its progress.
+    pub(crate) async fn pass_on(&self, told: ToolProgress) {
+        let Some((peer, token)) = &self.told else { return };
+        let mut progress = ProgressNotificationParam::new(token.clone(), told.progress);
+        progress.total = told.total;
+        progress.message = told.message;
         let _ = peer.notify_progress(progress).await;
     }
 }

@@ -1,5 +1,6 @@
 //! What an MCP client speaks to.
 
+use http::HeaderMap;
 use protocol::relay::RelayContext;
 use relay::{
     Environment,
@@ -8,8 +9,11 @@ use relay::{
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-        ServerCapabilities, ServerConfig, SubscriptionFilter,
+        CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+        CompleteResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -20,6 +24,12 @@ use crate::{answer, catalog, output::Progress, tools};
 
 /// Where some clients say which call of a tool theirs is for.
 const TOOL_CALL_META: &str = "claudecode/toolUseId";
+
+/// Where clients of the revision of 2026-07-28 repeat the method of a request, …
+const METHOD: &str = "mcp-method";
+
+/// … and the name of the tool.
+const NAME: &str = "mcp-name";
 
 /// What an MCP client speaks to: the tools of one environment.
 #[derive(Clone)]
@@ -48,6 +58,18 @@ impl Server {
                 let known = environment.context().cloned().unwrap_or_default();
                 environment.with_context(RelayContext { tool_call_id: Some(id.to_owned()), ..known })
             }
+        }
+    }
+
+    /// Learns the device's tools before a call of one of them is checked, which cannot wait: rmcp compares the headers of a
+    /// call with its arguments, as the `x-mcp-header` annotations in the tool's schema want.
+    pub(crate) async fn prepare(&self, headers: &HeaderMap) {
+        let calls_own = headers.get(METHOD).is_some_and(|method| method == "tools/call")
+            && !headers.get(NAME).is_some_and(|name| tools::is_built_in(name.as_bytes()));
+        if calls_own {
+            let environment = self.environment.borrow().clone();
+            // If the device cannot be asked, the call itself says so.
+            let _ = catalog::own(&environment).await;
         }
     }
 
@@ -80,6 +102,45 @@ impl ServerHandler for Server {
         Ok(ListToolsResult { tools, ..ListToolsResult::default() })
     }
 
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        catalog::known(&self.environment.borrow(), name)
+    }
+
+    // Prompts, resources and completions are not declared, so clients must be told that the methods do not exist; the
+    // defaults of rmcp are empty lists.
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -101,7 +162,11 @@ impl ServerHandler for Server {
             Err(tools::Failure::NoSuchTool) => {
                 Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None))
             }
-            Err(tools::Failure::Failed(error)) => Ok(answer::failed(&error).into()),
+            Err(tools::Failure::Failed(error)) => {
+                let has_schema = tools::has_output_schema(&environment, &request.name);
+                let failed = if has_schema { answer::failed_without_structure } else { answer::failed };
+                Ok(failed(&error).into())
+            }
         }
     }
 

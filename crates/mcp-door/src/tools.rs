@@ -5,12 +5,13 @@ mod directories;
 mod edit;
 mod find;
 mod read;
+mod schema;
 mod write;
 
 use futures_util::future::BoxFuture;
 use relay::{
     Environment,
-    environment::{Error, Toolset},
+    environment::{Error, ToolStep},
 };
 use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
@@ -32,6 +33,8 @@ pub(crate) struct BuiltIn {
     /// Whether something can be lost by it.
     pub(crate) destroys: bool,
     pub(crate) schema: fn() -> Map<String, Value>,
+    /// What the structured content of its results is.
+    pub(crate) output_schema: Option<fn() -> Map<String, Value>>,
     call: Called,
 }
 
@@ -50,9 +53,10 @@ impl From<Error> for Failure {
     }
 }
 
-/// Declares the tools of ours: name, title, what it needs, whether it destroys, its function and its description.
+/// Declares the tools of ours: name, title, what it needs, whether it destroys, its function, the type of its structured results
+/// if it has one, and its description.
 macro_rules! built_in {
-    ($($name:literal $title:literal $needs:ident $destroys:literal $call:path => $description:literal;)*) => {
+    ($($name:literal $title:literal $needs:ident $destroys:literal $call:path $([$output:ty])? => $description:literal;)*) => {
         /// The tools for files and commands.
         pub(crate) static BUILT_IN: &[BuiltIn] = &[$(BuiltIn {
             name: $name,
@@ -61,11 +65,14 @@ macro_rules! built_in {
             needs: Needs::$needs,
             destroys: $destroys,
             schema: || schema_of($call),
+            output_schema: built_in!(@output $($output)?),
             call: |environment, arguments, progress| Box::pin(async move {
                 $call(environment, read(arguments)?, progress).await
             }),
         }),*];
     };
+    (@output) => { None };
+    (@output $output:ty) => { Some(schema::of::<$output>) };
 }
 
 built_in! {
@@ -89,7 +96,7 @@ built_in! {
         "Move or rename a file or directory on the device, also between its root directories.";
     "copy_path" "Copy" Writing true directories::copy_path =>
         "Copy a file or directory on the device, also between its root directories.";
-    "run_command" "Run a command" Commands true command::run_command =>
+    "run_command" "Run a command" Commands true command::run_command [command::CommandResult] =>
         "Run a shell command line on the device, wait for it to end, and return its output and exit code. Commands do not \
          share state: only changes to files remain.";
 }
@@ -111,7 +118,26 @@ pub(crate) async fn call(
     let Some((own, _)) = own.into_iter().find(|(_, tool)| tool.name == name) else {
         return Err(Failure::NoSuchTool);
     };
-    Ok(answer::tool(environment.tools().call(&own, arguments).await?))
+    let mut running = environment.tools().start(&own, arguments).await?;
+    loop {
+        match running.next().await {
+            ToolStep::Progress(told) => progress.pass_on(told).await,
+            ToolStep::Ended(result) => return Ok(answer::tool(result?)),
+        }
+    }
+}
+
+/// Whether the structured results of a tool have a schema.
+pub(crate) fn has_output_schema(environment: &Environment, name: &str) -> bool {
+    match BUILT_IN.iter().find(|tool| tool.name == name) {
+        Some(tool) => tool.output_schema.is_some(),
+        None => catalog::known(environment, name).is_some_and(|tool| tool.output_schema.is_some()),
+    }
+}
+
+/// Whether a tool of ours has this name.
+pub(crate) fn is_built_in(name: &[u8]) -> bool {
+    BUILT_IN.iter().any(|tool| tool.name.as_bytes() == name)
 }
 
 fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
@@ -121,12 +147,7 @@ fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> 
 
 /// What the arguments of a function are.
 fn schema_of<T: JsonSchema, F>(_: fn(Environment, T, Progress) -> F) -> Map<String, Value> {
-    let mut schema = schemars::schema_for!(T);
-    // For models only what it says counts.
-    for field in ["$schema", "title", "description"] {
-        schema.remove(field);
-    }
-    schema.as_object().cloned().unwrap_or_default()
+    schema::of::<T>()
 }
 
 fn invalid(message: impl Into<String>) -> Error {

@@ -200,7 +200,7 @@ pub struct QuestionRequest {
 }
 
 /// One question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionItem {
     /// The question or permission.
@@ -215,6 +215,12 @@ pub struct QuestionItem {
     /// Whether free text is accepted as an answer.
     #[serde(alias = "custom")]
     pub allows_custom: bool,
+    /// Whether the agent needs an answer: an empty list is refused, unless there is a default answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_required: bool,
+    /// The agent's default: labels of options, or text. It is the answer if the list of labels is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub default_answer: Vec<String>,
 }
 
 /// An option of a question.

@@ -21,7 +21,7 @@ pub use files::{
 };
 pub use resources::{ResourceRegistry, Resources};
 pub use shell::{Command, Commands, Output, Pipe, Said, Shell, split};
-pub use tools::{Tools, Toolset};
+pub use tools::{ToolStep, ToolUse, Tools, Toolset};
 
 use crate::{Ask, Call, Requester};
 

@@ -108,6 +108,13 @@ impl Link {
         }
     }
 
+    /// A turn is about to begin: what is known of what it said before.
+    pub(crate) fn turn_begins(&mut self) -> Out {
+        let mut out = Out::default();
+        self.adapter.turn_begins(&mut out);
+        out
+    }
+
     /// Asks something of it: what is to be said and what is known by that.
     pub(crate) fn tell(&mut self, order: Order) -> Out {
         let mut out = Out::default();

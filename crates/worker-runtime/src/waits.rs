@@ -167,6 +167,9 @@ pub(crate) fn check(question: &QuestionRequest, answers: &[Vec<String>]) -> Resu
         )));
     }
     for (item, chosen) in question.questions.iter().zip(answers) {
+        if chosen.is_empty() && item.is_required && item.default_answer.is_empty() {
+            return Err(Error::InvalidAnswer(format!("question `{}` needs an answer", item.question)));
+        }
         if chosen.len() > 1 && !item.allows_multiple {
             return Err(Error::InvalidAnswer(format!("question `{}` takes only one answer", item.question)));
         }

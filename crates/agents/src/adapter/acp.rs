@@ -201,6 +201,8 @@ impl Acp {
 
     fn prompt(&mut self, prompt: &Prompt, out: &mut Out) {
         let params = json!({ "sessionId": self.session, "prompt": self.blocks(prompt) });
+        // An agent that was started again in the middle of a turn may have said something before it gets the prompt.
+        self.turn_begins(out);
         self.prompt = Some(prompt.id);
         self.unseen = Some(prompt.id);
         self.request("session/prompt", &params, Pending::Prompt(prompt.id), out);
@@ -300,7 +302,7 @@ impl Acp {
                 let free = self.options.permission_mode == PermissionMode::Bypass;
                 self.asks.permission(id, params, free, out);
             }
-            "elicitation/create" => self.asks.form(id, params, out),
+            "elicitation/create" => self.asks.form(line, id, params, out),
             method => {
                 let error = json!({ "code": -32601, "message": format!("there is no method `{method}`") });
                 out.line(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
@@ -333,6 +335,12 @@ impl Adapter for Acp {
             "clientInfo": { "name": "tombolo", "title": "Tombolo", "version": env!("CARGO_PKG_VERSION") },
         });
         self.request("initialize", &params, Pending::Initialize, out);
+    }
+
+    fn turn_begins(&mut self, out: &mut Out) {
+        if self.prompt.is_none() {
+            self.speech.end_message(out);
+        }
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {

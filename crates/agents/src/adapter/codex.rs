@@ -5,7 +5,6 @@
 //! asked about here, and what is answered begins another of its turns within the same of ours.
 
 mod asks;
-mod elicitation;
 mod error;
 mod files;
 mod items;
@@ -88,7 +87,7 @@ impl Adapter for Codex {
         };
         let understood = match rpc::read(line) {
             Ok(Said::Answer { id, outcome }) => self.answered(id, outcome, out),
-            Ok(Said::Request { id, method, params }) => self.asked(&id, &method, &params, out),
+            Ok(Said::Request { id, method, params }) => self.asked(line, &id, &method, &params, out),
             Ok(Said::Notice { method, params }) => self.noticed(&method, &params, out),
             Err(error) => Err(error),
         };
@@ -219,8 +218,15 @@ impl Codex {
     }
 
     /// Codex asks something. What we do not know it is told so, or it would wait for ever.
-    fn asked(&mut self, id: &Value, method: &str, params: &Value, out: &mut Out) -> Result<(), String> {
-        match asks::read(method, params, &mut self.items, out) {
+    fn asked(
+        &mut self,
+        line: &[u8],
+        id: &Value,
+        method: &str,
+        params: &Value,
+        out: &mut Out,
+    ) -> Result<(), String> {
+        match asks::read(line, method, params, &mut self.items, out) {
             Ok((kind, asking)) => {
                 let key = self.asks.open(id, kind);
                 out.facts.push(Fact::Asked { key, asking });

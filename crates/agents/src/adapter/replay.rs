@@ -88,6 +88,7 @@ pub(super) fn play(adapter: &mut dyn Adapter, line: &Value, inputs: &mut u64, ou
         let (call, status) = (answer["call"].as_u64().unwrap(), answer["status"].as_u64().unwrap() as u16);
         adapter.hear(Heard::Answer { call, status, body: body.as_bytes() }, out);
     } else if let Some(text) = line.get("prompt") {
+        adapter.turn_begins(out);
         adapter.tell(Order::Prompt(prompt(text)), out);
     } else if let Some(text) = line.get("steer") {
         adapter.tell(Order::Steer(prompt(text)), out);

@@ -267,6 +267,7 @@ mod tests {
             options,
             allows_multiple: multiple,
             allows_custom: custom,
+            ..QuestionItem::default()
         }
     }
 

@@ -154,13 +154,8 @@ mod tests {
     fn each_question_needs_its_answer() {
         let choice = |label: &str| QuestionOption { label: label.into(), description: None };
         let options = vec![choice("Red"), choice("Green")];
-        let item = QuestionItem {
-            question: "Which?".into(),
-            header: None,
-            options,
-            allows_multiple: false,
-            allows_custom: false,
-        };
+        let item =
+            QuestionItem { question: "Which?".into(), header: None, options, ..QuestionItem::default() };
         let questions = vec![item.clone(), item];
         let request = WaitRequest::Question(QuestionRequest {
             id: WaitId::mint(),

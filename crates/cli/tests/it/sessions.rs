@@ -1,5 +1,6 @@
 //! `/v1/sessions` as a client meets it: the real daemon, and the mock agent in place of a model.
 
+mod acp_agents;
 mod api;
 mod authors;
 mod chat;

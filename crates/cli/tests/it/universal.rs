@@ -8,6 +8,7 @@ mod agents;
 mod chat;
 mod device;
 mod features;
+mod greeting;
 mod stage;
 mod suite;
 mod turn;

@@ -79,6 +79,8 @@ fn offer(
         title: tool.title.clone(),
         description: tool.description.clone(),
         input_schema: tool.input_schema.clone().unwrap_or_default(),
+        output_schema: None,
+        annotations: None,
         capability: Family::Tools,
         risk: policy.risk,
         approval_policy: policy.approval,

@@ -8,10 +8,10 @@ use protocol::relay::{
     self as wire, ApprovalPolicy, DeviceCapabilities, EventFrame, Family, MethodInfo, RawJson, RelayAccepted,
     RelayContext, RelayError, RelayErrorCode, RelayEvent, Request, ToolName,
     method::{self, RelayMethod},
-    tool::{CallTool, ToolDescriptor, ToolList, ToolsRegistered, UnregisterTools},
+    tool::{CallTool, ToolDescriptor, ToolList, ToolProgress, ToolsRegistered, UnregisterTools},
 };
 use relay::{Ask, Peer, Reply};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -24,6 +24,9 @@ use crate::{Look, Provider, Subject, Visit};
 
 /// How many uses of tools go on at a time: each may be a process.
 const USES_MAX: usize = 32;
+
+/// How many reports of progress wait for the other side to take them; further ones are skipped.
+const PROGRESS_QUEUE_MAX: usize = 16;
 
 /// The longest name of a use.
 const CALL_ID_BYTES_MAX: usize = 256;
@@ -52,7 +55,8 @@ impl Tools {
         Ok(placed)
     }
 
-    async fn call(&self, request: Request, cancel: &CancellationToken) -> Result<RawJson, RelayError> {
+    async fn call(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError> {
+        let cancel = &reply.token().clone();
         let call = method::ToolCall::params(&request.params)?;
         let placed = self.find(&call)?;
         let Ok(_room) = self.room.try_acquire() else {
@@ -65,7 +69,17 @@ impl Tools {
         };
         // What the request may touch is between the relay server and the device.
         let context = request.context.map(|context| RelayContext { terms: None, ..context });
-        let answer = placed.tool.call(Use { arguments: call.arguments, context }, cancel).await;
+        let (progress, mut told) = mpsc::channel(PROGRESS_QUEUE_MAX);
+        let mut answer = placed.tool.call(Use { arguments: call.arguments, context, progress }, cancel);
+        let answer = loop {
+            tokio::select! {
+                Some(progress) = told.recv() => tell(reply, &progress).await,
+                answer = &mut answer => break answer,
+            }
+        };
+        while let Ok(progress) = told.try_recv() {
+            tell(reply, &progress).await;
+        }
         // Whatever came of it: it was cancelled, and that is what whoever asked expects to hear.
         if cancel.is_cancelled() && !matches!(&answer, Err(error) if error.code == RelayErrorCode::Cancelled)
         {
@@ -125,7 +139,7 @@ impl Provider for Tools {
     ) -> Result<RawJson, RelayError> {
         match row.name {
             "tool.list" => Ok(RawJson::from_value(&ToolList::from_tools(&self.shelf.descriptors()))),
-            "tool.call" => self.call(request, reply.token()).await,
+            "tool.call" => self.call(request, reply).await,
             "tool.cancel" => {
                 let cancel = method::ToolCancel::params(&request.params)?;
                 self.uses.cancel(request.context.as_ref(), &cancel.call_id);
@@ -161,6 +175,11 @@ impl Provider for Tools {
 /// What the owner is asked about.
 fn subject(placed: &Placed) -> Subject {
     Subject::Tool { name: placed.descriptor.name.clone(), fingerprint: placed.fingerprint.clone() }
+}
+
+/// Tells how far a tool is. If the request was cancelled, the tool notices it as well and ends soon.
+async fn tell(reply: &mut Reply, progress: &ToolProgress) {
+    let _ = reply.stream("progress", RawJson::from_value(progress)).await;
 }
 
 async fn unregister(peer: &Peer, names: Vec<ToolName>) {

@@ -3,20 +3,24 @@
 use std::{sync::Arc, time::Duration};
 
 use process::ProcessControl;
-use protocol::relay::{Family, tool::ToolDescriptor};
+use protocol::relay::{
+    Family,
+    tool::{ToolAnnotations, ToolDescriptor},
+};
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, ProtocolVersion,
-        SubscriptionFilter, Tool as McpTool,
+        ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, ProgressNotificationParam,
+        ProtocolVersion, SubscriptionFilter, Tool as McpTool,
     },
     service::{
         ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RunningService, ServiceError,
         Subscription, serve_client_with_lifecycle,
     },
 };
+use serde_json::{Map, Value};
 use tokio::{
-    sync::Notify,
+    sync::{Notify, broadcast},
     time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -45,6 +49,9 @@ const LISTED_MAX: usize = 4096;
 
 /// How often a server that says nothing by itself, as it is far away, is asked whether it is there.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How many reports of progress of a server wait for the uses of its tools; a use that is slower skips some.
+const PROGRESS_MAX: usize = 64;
 
 /// How long a server may take to go.
 const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -161,7 +168,8 @@ impl Server {
         running: &RunningService<RoleClient, Listener>,
         program: Option<&ProcessControl>,
     ) -> Down {
-        let (peer, changed) = (running.peer().clone(), &running.service().changed);
+        let Listener { changed, progress } = running.service();
+        let peer = running.peer().clone();
         let broken = Arc::new(Notify::new());
         let exited = async {
             match program {
@@ -178,7 +186,7 @@ impl Server {
                 Ok(Err(error)) => return Down::List(Box::new(error)),
                 Ok(Ok(tools)) => tools,
             };
-            self.put(&peer, &broken, &tools);
+            self.put(&peer, progress, &broken, &tools);
             let look_again = async {
                 match program {
                     Some(_) => std::future::pending().await,
@@ -199,7 +207,13 @@ impl Server {
     }
 
     /// Puts those tools that are selected on the shelf.
-    fn put(&self, peer: &Peer<RoleClient>, broken: &Arc<Notify>, tools: &[McpTool]) {
+    fn put(
+        &self,
+        peer: &Peer<RoleClient>,
+        progress: &broadcast::Sender<ProgressNotificationParam>,
+        broken: &Arc<Notify>,
+        tools: &[McpTool],
+    ) {
         let mut offered: Vec<Offered> = Vec::new();
         for Named { name, selected } in &self.named {
             let Some(tool) = tools.iter().find(|tool| tool.name == selected.name) else {
@@ -213,9 +227,11 @@ impl Server {
             let policy = selected.policy();
             let descriptor = ToolDescriptor {
                 name: name.clone(),
-                title: tool.title.clone(),
+                title: tool.title.clone().or_else(|| tool.annotations.as_ref()?.title.clone()),
                 description: tool.description.as_deref().unwrap_or_default().to_owned(),
                 input_schema: (*tool.input_schema).clone(),
+                output_schema: output_schema(tool),
+                annotations: tool.annotations.as_ref().and_then(annotations),
                 capability: Family::Tools,
                 risk: policy.risk,
                 approval_policy: policy.approval,
@@ -225,6 +241,7 @@ impl Server {
                 name: selected.name.clone(),
                 wait: self.wait,
                 broken: Arc::clone(broken),
+                progress: progress.clone(),
             };
             offered.push((descriptor, Arc::new(used)));
         }
@@ -284,16 +301,44 @@ async fn told(news: &mut Option<Subscription>) {
     std::future::pending().await
 }
 
+/// The schema of a tool's structured results. Only objects: clients before 2026-07-28 refuse all tools of a list with another one.
+fn output_schema(tool: &McpTool) -> Option<Map<String, Value>> {
+    let schema = tool.output_schema.as_deref()?;
+    (schema.get("type")? == "object").then(|| schema.clone())
+}
+
+fn annotations(of: &rmcp::model::ToolAnnotations) -> Option<ToolAnnotations> {
+    let annotations = ToolAnnotations {
+        read_only: of.read_only_hint,
+        destructive: of.destructive_hint,
+        idempotent: of.idempotent_hint,
+        open_world: of.open_world_hint,
+    };
+    (annotations != ToolAnnotations::default()).then_some(annotations)
+}
+
 /// Hears what a server says by itself.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Listener {
     changed: Arc<Notify>,
+    progress: broadcast::Sender<ProgressNotificationParam>,
+}
+
+impl Default for Listener {
+    fn default() -> Self {
+        Self { changed: Arc::default(), progress: broadcast::Sender::new(PROGRESS_MAX) }
+    }
 }
 
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("tombolo-device", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), us)
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        // Without a use there is nobody to hear it.
+        let _ = self.progress.send(progress);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

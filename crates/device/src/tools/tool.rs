@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::relay::{RelayContext, RelayError, RelayErrorCode, tool::ToolCallResult};
+use protocol::relay::{
+    RelayContext, RelayError, RelayErrorCode,
+    tool::{ToolCallResult, ToolProgress},
+};
 use serde_json::{Map, Value};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// How long a use of a tool may take if its owner says nothing else.
@@ -30,6 +34,8 @@ pub(crate) struct Use {
     pub(crate) arguments: Map<String, Value>,
     /// For whom.
     pub(crate) context: Option<RelayContext>,
+    /// Where the tool says how far it is. It drops what does not fit: progress may be skipped, and must not slow a tool down.
+    pub(crate) progress: mpsc::Sender<ToolProgress>,
 }
 
 pub(crate) fn cancelled() -> RelayError {

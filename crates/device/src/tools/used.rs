@@ -3,13 +3,22 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use protocol::relay::{RelayError, RelayErrorCode, tool::ToolCallResult};
+use protocol::relay::{
+    RelayError, RelayErrorCode,
+    tool::{ToolCallResult, ToolProgress},
+};
 use rmcp::{
     RoleClient,
-    model::{CallToolRequestParams, CallToolResponse, ErrorCode},
-    service::{Peer, ServiceError},
+    model::{
+        CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ProgressNotificationParam,
+        ServerResult,
+    },
+    service::{Peer, PeerRequestOptions, RequestHandle, ServiceError},
 };
-use tokio::{sync::Notify, time::sleep};
+use tokio::{
+    sync::{Notify, broadcast, mpsc},
+    time::sleep,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -28,25 +37,30 @@ pub(crate) struct OfServer {
     pub(crate) wait: Duration,
     /// Is told when the server cannot be reached.
     pub(crate) broken: Arc<Notify>,
+    /// What the server tells of the progress of all its calls.
+    pub(crate) progress: broadcast::Sender<ProgressNotificationParam>,
 }
+
+/// A request to the server. When it is dropped before its answer, the server hears that it is cancelled.
+struct Asked(Option<RequestHandle<RoleClient>>);
 
 #[async_trait]
 impl Tool for OfServer {
     async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolCallResult, RelayError> {
         let params = CallToolRequestParams::new(self.name.clone()).with_arguments(call.arguments);
-        // When it is dropped the server hears that it is cancelled.
-        let asked = self.peer.call_tool_once(params);
         let answer = tokio::select! {
             () = cancel.cancelled() => return Err(cancelled()),
             () = sleep(self.wait) => return Err(late(self.wait)),
-            answer = asked => answer,
+            answer = self.ask(params, &call.progress) => answer,
         };
         match answer {
-            Ok(CallToolResponse::Complete(result)) => Ok(content::of(result)),
-            Ok(_) => Err(RelayError::new(
-                RelayErrorCode::ProviderError,
-                "the tool requested input (elicitation or sampling), which this device does not support",
-            )),
+            Ok(ServerResult::CallToolResult(result)) => Ok(content::of(result)),
+            Ok(ServerResult::InputRequiredResult(_) | ServerResult::CreateTaskResult(_)) => {
+                Err(RelayError::new(
+                    RelayErrorCode::ProviderError,
+                    "the tool requested input (elicitation or sampling), which this device does not support",
+                ))
+            }
             Err(ServiceError::McpError(error)) => {
                 let code = match error.code {
                     ErrorCode::INVALID_PARAMS => RelayErrorCode::InvalidRequest,
@@ -59,10 +73,56 @@ impl Tool for OfServer {
                 self.broken.notify_one();
                 Err(gone())
             }
-            Err(_) => Err(RelayError::new(
+            Ok(_) | Err(_) => Err(RelayError::new(
                 RelayErrorCode::ProviderError,
                 "the MCP server sent an unexpected result",
             )),
+        }
+    }
+}
+
+impl OfServer {
+    /// Calls the tool, and passes its progress on.
+    async fn ask(
+        &self,
+        params: CallToolRequestParams,
+        progress: &mpsc::Sender<ToolProgress>,
+    ) -> Result<ServerResult, ServiceError> {
+        // Before the call, so that no report falls in between.
+        let mut told = self.progress.subscribe();
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options = PeerRequestOptions::no_options();
+        let mut asked = Asked(Some(self.peer.send_cancellable_request(request, options).await?));
+        let Some(handle) = &mut asked.0 else { return Err(ServiceError::UnexpectedResponse) };
+        let token = handle.progress_token.clone();
+        let pass_on = |report: ProgressNotificationParam| {
+            if report.progress_token == token {
+                let ProgressNotificationParam { progress: done, total, message, .. } = report;
+                let _ = progress.try_send(ToolProgress { progress: done, total, message });
+            }
+        };
+        let answer = loop {
+            tokio::select! {
+                report = told.recv() => match report {
+                    Ok(report) => pass_on(report),
+                    // Some were skipped; `Closed` cannot be, as `self` has a sender.
+                    Err(_) => {}
+                },
+                answer = &mut handle.rx => break answer,
+            }
+        };
+        while let Ok(report) = told.try_recv() {
+            pass_on(report);
+        }
+        asked.0 = None;
+        answer.map_err(|_| ServiceError::TransportClosed)?
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let Some(handle) = self.0.take() {
+            tokio::spawn(async move { handle.cancel(None).await });
         }
     }
 }

@@ -10,7 +10,7 @@ use relay::{
 };
 use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::invalid;
@@ -41,6 +41,23 @@ pub(super) struct RunCommand {
     /// Timeout in milliseconds. Default 120000, maximum 3600000.
     #[serde(default)]
     timeout_ms: Option<u64>,
+}
+
+/// The structured result of a command. It has the output too: many agents show their model only what is structured.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CommandResult {
+    /// Standard output and standard error, in the order in which they were written.
+    output: String,
+    /// The exit code; 128 plus the number of the signal if a signal ended the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// The signal that ended the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<String>,
+    /// How long the command took, in milliseconds.
+    duration_ms: u64,
+    /// Whether a part of the output is left out.
+    is_output_cut: bool,
 }
 
 pub(super) async fn run_command(
@@ -93,9 +110,8 @@ pub(super) async fn run_command(
         Ok(ended) => Ok(report(&output, &ended)),
         // What it wrote until then tells why.
         Err(Error::ShellTimeout) => {
-            let mut failed = answer::failed(&Error::ShellTimeout);
+            let mut failed = answer::failed_without_structure(&Error::ShellTimeout);
             failed.content.insert(0, rmcp::model::ContentBlock::text(output.text()));
-            failed.structured_content = None;
             Ok(failed)
         }
         Err(error) => Err(error),
@@ -103,18 +119,21 @@ pub(super) async fn run_command(
 }
 
 fn report(output: &Kept, ended: &CommandOutcome) -> CallToolResult {
-    let how = match (&ended.signal, ended.exit_code) {
-        (Some(signal), _) => format!("ended by signal {}", json!(signal).to_string().trim_matches('"')),
+    let signal = ended.signal.as_ref().map(|signal| json!(signal).to_string().trim_matches('"').to_owned());
+    let how = match (&signal, ended.exit_code) {
+        (Some(signal), _) => format!("ended by signal {signal}"),
         (None, Some(code)) => format!("exit code {code}"),
         (None, None) => "ended".into(),
     };
-    let mut text = output.text();
+    let is_output_cut = output.left_out() > 0 || ended.truncated == Some(true);
+    let output = output.text();
+    let mut text = output.clone();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    let is_cut = output.left_out() > 0 || ended.truncated == Some(true);
-    let cut = if is_cut { ", output cut" } else { "" };
+    let cut = if is_output_cut { ", output cut" } else { "" };
     text.push_str(&format!("[{how} after {} ms{cut}]", ended.duration_ms));
-    // Nothing structured beside it: agents show their model only that where there is both, without what was written.
-    answer::text(text)
+    let (exit_code, duration_ms) = (ended.exit_code, ended.duration_ms);
+    let result = CommandResult { output, exit_code, signal, duration_ms, is_output_cut };
+    answer::both(text, json!(result))
 }

@@ -117,7 +117,10 @@ async fn a_command_is_run() {
         .call("run_command", json!({ "command": "greet", "stdin": "x", "cwd": "/workspace/main/sub" }))
         .await;
     assert_eq!(crate::stage::text(&greeted), "hello\ncareful\n[exit code 3 after 7 ms]");
-    assert_eq!(greeted.structured_content, None, "a model would see only that");
+    // Many agents show their model only what is structured, so it has the output as well.
+    let structured =
+        json!({ "output": "hello\ncareful\n", "exit_code": 3, "duration_ms": 7, "is_output_cut": false });
+    assert_eq!(greeted.structured_content, Some(structured));
     let (_, asked, _) =
         stage.device.asked().into_iter().find(|(method, ..)| method == "shell.start").unwrap();
     assert_eq!((&asked["cwd"], &asked["timeout_ms"]), (&json!("/workspace/main/sub"), &json!(120_000)));

@@ -169,12 +169,33 @@ impl Requester for Device {
                     found.into_iter().chain([Part::Outcome(Ok(RawJson::from_value(&over)))]),
                 ))
             }
+            "tool.call" if params["name"] == "rich" => Call::of(stream::iter(rich())),
             _ => {
                 let outcome = self.answer(&method, &params).map(|result| RawJson::from_value(&result));
                 Call::of(stream::iter([Part::Outcome(outcome)]))
             }
         }
     }
+}
+
+/// What a tool tells whose results are no text.
+fn rich() -> Vec<Part> {
+    let progress = |done: u32, message: &str| {
+        Part::Stream(StreamFrame {
+            id: "r".into(),
+            event: "progress".into(),
+            seq: None,
+            data: RawJson::from_value(&json!({ "progress": done, "total": 2, "message": message })),
+            encoding: None,
+        })
+    };
+    let content = json!({ "content": [
+        { "type": "audio", "data": "AQ==", "mimeType": "audio/wav" },
+        { "type": "resource", "resource": { "uri": "file:///b", "text": "b" } },
+        { "type": "resource_link", "uri": "file:///a", "name": "a" },
+        { "type": "hologram" },
+    ] });
+    vec![progress(1, "half"), progress(2, "all"), Part::Outcome(Ok(RawJson::from_value(&content)))]
 }
 
 fn hash(bytes: &[u8]) -> String {

@@ -4,6 +4,9 @@
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without `&`")]
 
 mod calls;
+mod descriptions;
 mod device;
+mod raw;
 mod revisions;
+mod sessions;
 mod stage;

@@ -144,7 +144,8 @@ async fn a_call_ends_with_its_environment() {
     let (called, ()) = within(Box::pin(async { tokio::join!(call, ends) })).await;
     let called = called.unwrap();
     assert_eq!(called.is_error, Some(true));
-    assert_eq!(called.structured_content.unwrap()["code"], "relay_disconnected");
+    let told = crate::stage::text(&called);
+    assert!(told.starts_with("relay_disconnected"), "{told}");
     within(stage.device.runs(0)).await;
     let answer = reqwest::Client::new().post(&stage.url).body("{}").send().await.unwrap();
     assert_eq!(answer.status(), 503);

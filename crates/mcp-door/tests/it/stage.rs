@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use mcp_door::Door;
 use protocol::relay::{Binding, Family, Root, RootMode};
 use relay::Environment;
@@ -59,7 +60,10 @@ impl Stage {
         let mounted = door.clone();
         let answer = move |request| {
             let door = mounted.clone();
-            async move { door.answer(request).await.map(axum::body::Body::new) }
+            async move {
+                let answer = door.answer(request).await.map(|answer| answer.map(axum::body::Body::new));
+                answer.map_err(|error| (StatusCode::SERVICE_UNAVAILABLE, error.to_string()))
+            }
         };
         let router = axum::Router::new().route("/mcp", axum::routing::any(answer));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -16,6 +16,7 @@ pub fn schemas() -> Map<String, Value> {
     generator.subschema_for::<RelayAuditEntry>();
     // These types are the `data` of stream frames.
     generator.subschema_for::<file::MatchBatch>();
+    generator.subschema_for::<super::tool::ToolProgress>();
     generator.subschema_for::<file::WatchedChange>();
     generator.subschema_for::<shell::CommandStarted>();
     // This type is the content of an artifact.

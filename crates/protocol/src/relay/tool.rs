@@ -20,6 +20,12 @@ pub struct ToolDescriptor {
     pub description: String,
     /// JSON Schema of the arguments.
     pub input_schema: Map<String, Value>,
+    /// JSON Schema of the structured content of results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Map<String, Value>>,
+    /// Hints about what the tool does. They are claims of the tool's author; `risk` and `approval_policy` decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<ToolAnnotations>,
     /// The capability family that the tool belongs to.
     #[serde(default = "tools")]
     pub capability: Family,
@@ -27,6 +33,36 @@ pub struct ToolDescriptor {
     pub risk: ToolRisk,
     /// The approval that the device requires. The policy of the runtime can be stricter.
     pub approval_policy: ApprovalPolicy,
+}
+
+/// Hints about what a tool does, as in MCP.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolAnnotations {
+    /// Whether it changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// Whether it may delete or overwrite something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive: Option<bool>,
+    /// Whether a repeated call with the same arguments changes nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+    /// Whether it reaches other systems, such as the web.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
+}
+
+/// Payload of the stream event `progress` of `tool.call`: how far the tool is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolProgress {
+    /// How much is done. It grows with each event.
+    pub progress: f64,
+    /// How much there is to do, if the tool knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    /// What the tool is doing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 fn tools() -> Family {
@@ -169,7 +205,8 @@ pub enum ToolPart {
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
     },
-    /// A part that this version does not know, forwarded unchanged.
+    /// A part of another type, forwarded unchanged: audio, embedded resources and links as MCP writes them, or a part that this
+    /// version does not know.
     #[serde(untagged)]
     Other(Map<String, Value>),
 }

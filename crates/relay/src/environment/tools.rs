@@ -3,10 +3,11 @@
 mod known;
 
 use async_trait::async_trait;
+use futures_util::StreamExt;
 use protocol::relay::{
     RelayError, RelayErrorCode, ToolName,
-    method::{EmptyObject, ToolCall, ToolList},
-    tool::{CallTool, ToolCallResult, ToolDescriptor},
+    method::{EmptyObject, RelayMethod, ToolCall, ToolList},
+    tool::{CallTool, ToolCallResult, ToolDescriptor, ToolProgress},
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 pub(super) use known::Known;
 
 use super::{Environment, Error};
+use crate::{Call, Part};
 
 /// How often a device is asked anew because its tools changed while it answered.
 const REFRESHES_MAX: usize = 8;
@@ -47,6 +49,27 @@ impl Tools {
         &self.0.shared.tools
     }
 
+    /// The tools that the device has told; `None` if it has not been asked.
+    pub fn listed(&self) -> Option<Vec<ToolDescriptor>> {
+        self.known().list()
+    }
+
+    /// Begins to use a tool, for whoever wants to know how far it is.
+    ///
+    /// # Errors
+    /// As [`Toolset::call`].
+    pub async fn start(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolUse, Error> {
+        self.list().await?;
+        let Some(schema) = self.known().schema(name) else {
+            return Err(RelayError::new(RelayErrorCode::NotFound, "the device has no such tool")
+                .with("tool", name.as_str())
+                .into());
+        };
+        schema.check(&arguments).map_err(|error| Error::Arguments { tool: name.clone(), error })?;
+        let params = CallTool { name: name.clone(), arguments, call_id: None };
+        Ok(ToolUse(self.0.start::<ToolCall>(&params, None).await))
+    }
+
     /// Asks the device which tools there are, whatever is known.
     ///
     /// # Errors
@@ -74,18 +97,59 @@ impl Toolset for Tools {
     }
 
     async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolCallResult, Error> {
-        self.list().await?;
-        let Some(schema) = self.known().schema(name) else {
-            return Err(RelayError::new(RelayErrorCode::NotFound, "the device has no such tool")
-                .with("tool", name.as_str())
-                .into());
-        };
-        schema.check(&arguments).map_err(|error| Error::Arguments { tool: name.clone(), error })?;
-        let params = CallTool { name: name.clone(), arguments, call_id: None };
-        Ok(self.0.ask::<ToolCall>(&params).await?)
+        self.start(name, arguments).await?.outcome().await
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
         self.known().changes()
     }
+}
+
+/// A tool that is being used.
+pub struct ToolUse(Call);
+
+impl ToolUse {
+    /// Waits for the next report of progress, or for the end. Cancel safe.
+    pub async fn next(&mut self) -> ToolStep {
+        loop {
+            match self.0.next().await {
+                Some(Part::Stream(frame)) if frame.event == "progress" => {
+                    if let Ok(progress) = frame.data.read() {
+                        return ToolStep::Progress(progress);
+                    }
+                }
+                Some(Part::Stream(_)) => {}
+                Some(Part::Outcome(outcome)) => {
+                    let outcome = outcome.and_then(|outcome| ToolCall::result(&outcome));
+                    return ToolStep::Ended(outcome.map_err(Error::from));
+                }
+                None => {
+                    return ToolStep::Ended(Err(Error::Disconnected(
+                        "the tool ended without a result".into(),
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Waits for the result.
+    ///
+    /// # Errors
+    /// As the device, or the relay, says.
+    pub async fn outcome(mut self) -> Result<ToolCallResult, Error> {
+        loop {
+            if let ToolStep::Ended(outcome) = self.next().await {
+                return outcome;
+            }
+        }
+    }
+}
+
+/// What a tool in use tells next.
+#[derive(Debug)]
+pub enum ToolStep {
+    /// How far it is.
+    Progress(ToolProgress),
+    /// It has ended; nothing comes after this.
+    Ended(Result<ToolCallResult, Error>),
 }

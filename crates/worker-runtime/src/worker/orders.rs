@@ -102,9 +102,12 @@ impl Worker {
             return;
         }
         let Some(input) = self.inputs.queued().next().cloned() else { return };
-        match &self.agent {
+        match &mut self.agent {
             Agent::Absent => self.start_agent(),
             Agent::Running { link, .. } if link.ready && !link.leaving => {
+                // A greeting is noted before the turn, or it would count as part of it.
+                let greeting = link.turn_begins();
+                self.take(greeting, None);
                 self.begin_turn(input.turn_id, Some(input.id));
                 self.deliver(&input);
                 self.tell(Order::Prompt(prompt(&input)));

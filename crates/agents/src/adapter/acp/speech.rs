@@ -110,13 +110,18 @@ impl Speech {
 
     /// The turn is over: what is open is told whole, and what never ended was cancelled.
     pub(super) fn end(&mut self, out: &mut Out) {
-        self.close(out);
+        self.end_message(out);
         for (_, (message, mut tool)) in std::mem::take(&mut self.tools) {
             out.facts.extend(
                 tool.cancel()
                     .map(|part| super::super::Fact::Event(Event::Message(of_agent(message, vec![part])))),
             );
         }
+    }
+
+    /// What is said next is another message.
+    pub(super) fn end_message(&mut self, out: &mut Out) {
+        self.close(out);
         self.message = None;
         self.parts = 0;
     }

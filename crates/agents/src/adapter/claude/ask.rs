@@ -175,8 +175,8 @@ fn approval() -> QuestionItem {
         question: "Do you approve this plan?".into(),
         header: Some("Plan".into()),
         options: vec![choice(APPROVE), choice(REJECT)],
-        allows_multiple: false,
         allows_custom: true,
+        ..QuestionItem::default()
     }
 }
 
@@ -192,6 +192,7 @@ fn question(item: &Value) -> QuestionItem {
         options: list(item, "options").iter().map(choice).collect(),
         allows_multiple: item.get("multiSelect").and_then(Value::as_bool).unwrap_or(false),
         allows_custom: true,
+        ..QuestionItem::default()
     }
 }
 

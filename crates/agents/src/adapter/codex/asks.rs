@@ -8,8 +8,8 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{elicitation::Form, files, items::Items, tools};
-use crate::adapter::{Asking, Out, PermissionAsk, QuestionAsk, Reply};
+use super::{files, items::Items, tools};
+use crate::adapter::{Asking, Out, PermissionAsk, QuestionAsk, Reply, form::Form};
 
 /// What is asked and has not been answered.
 #[derive(Debug, Default)]
@@ -62,6 +62,7 @@ impl Asks {
 
 /// Reads a request; why it cannot be answered otherwise.
 pub(super) fn read(
+    line: &[u8],
     method: &str,
     params: &Value,
     items: &mut Items,
@@ -105,7 +106,7 @@ pub(super) fn read(
             let ask = QuestionAsk { call_id: Some(call.clone()), questions, plan: None };
             Ok((Kind::Answers { call, names }, Asking::Question(ask)))
         }
-        "mcpServer/elicitation/request" => elicited(params, items, out),
+        "mcpServer/elicitation/request" => elicited(line, params, items, out),
         _ => Err(format!("unknown method `{method}`")),
     }
 }
@@ -162,8 +163,8 @@ fn questions(asked: &Value) -> (Vec<String>, Vec<QuestionItem>) {
             question: text(&question["question"]).unwrap_or_default(),
             header: text(&question["header"]),
             options,
-            allows_multiple: false,
             allows_custom,
+            ..QuestionItem::default()
         };
         (text(&question["id"]).unwrap_or_default(), item)
     };
@@ -182,9 +183,14 @@ fn question_call(call: &str, params: &Value, questions: &[QuestionItem]) -> Tool
     }
 }
 
-fn elicited(params: &Value, items: &mut Items, out: &mut Out) -> Result<(Kind, Asking), String> {
+fn elicited(line: &[u8], params: &Value, items: &mut Items, out: &mut Out) -> Result<(Kind, Asking), String> {
     let server = params["serverName"].as_str().unwrap_or_default();
-    let form = Form::read(params)?;
+    let form = match params["mode"].as_str() {
+        Some("form" | "openai/form" | "openaiForm") => Form::from_request(line),
+        // It only wants to go on.
+        Some("url") => Form::empty(),
+        mode => return Err(format!("unknown elicitation mode `{}`", mode.unwrap_or_default())),
+    };
     let call = items.call_of(server);
     if let Some(call) = &call {
         items.set_status(call, ToolStatus::Pending, out);

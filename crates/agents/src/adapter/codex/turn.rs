@@ -233,8 +233,8 @@ impl Codex {
                 choice(APPROVE, "The agent implements the plan"),
                 choice(REJECT, "The turn ends; send a message to continue planning"),
             ],
-            allows_multiple: false,
             allows_custom: true,
+            ..QuestionItem::default()
         };
         let ask = QuestionAsk { call_id: None, questions: vec![question], plan: Some(plan) };
         out.facts.push(Fact::Asked { key, asking: Asking::Question(ask) });

@@ -126,8 +126,8 @@ impl Opencode {
             question: "Approve the plan?".into(),
             header: Some("Plan".into()),
             options: vec![choice(APPROVE, "Start implementing"), choice(REJECT, "Continue planning")],
-            allows_multiple: false,
             allows_custom: true,
+            ..QuestionItem::default()
         }];
         out.facts.push(Fact::Asked { key: key.to_owned(), asking: Asking::Question(ask) });
     }
@@ -232,6 +232,7 @@ fn item(said: &Value) -> QuestionItem {
         allows_multiple: said["multiple"] == true,
         // Any other text is an answer unless it says otherwise.
         allows_custom: said["custom"] != false,
+        ..QuestionItem::default()
     }
 }
 

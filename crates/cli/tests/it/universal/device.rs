@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use testkit::{TestHub, within, within_blocking};
 
 use super::{
-    agent::{Agent, CLAUDE, CODEX, OPENCODE},
+    agent::{AMP_LOCAL, Agent, CLAUDE, CODEX, GEMINI, OPENCODE},
     stage::Stage,
     turn::Turn,
 };
@@ -234,4 +234,16 @@ async fn codex() {
 #[tokio::test]
 async fn opencode() {
     uses_a_device(&OPENCODE, &[]).await;
+}
+
+#[tokio::test]
+async fn gemini() {
+    // It names a command by the command line.
+    let asks = ["read_file (device MCP Server)", "edit_file (device MCP Server)", "cp light.txt ran.txt"];
+    uses_a_device(&GEMINI, &asks).await;
+}
+
+#[tokio::test]
+async fn amp() {
+    uses_a_device(&AMP_LOCAL, &[]).await;
 }

@@ -6,7 +6,9 @@ use device::{
     Consent, Roots,
     tools::{Servers, Shelf},
 };
+use futures_util::StreamExt;
 use protocol::relay::RelayErrorCode;
+use relay::Part;
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
     streamable_http_server::session::local::LocalSessionManager,
@@ -83,6 +85,39 @@ async fn selected_tools_of_a_program_become_tools_of_the_device() {
     assert_eq!((error.code, &error.details["pointer"]), (RelayErrorCode::InvalidRequest, &json!("/text")));
     // What is not selected is not there.
     assert_eq!(lent.call("fails", json!({})).await.unwrap_err().code, RelayErrorCode::NotFound);
+}
+
+/// relay-84, relay-90: what a server says of a tool is kept: title, hints, and the schema of results where every client takes it.
+#[tokio::test]
+async fn the_hints_and_schemas_of_a_server_are_kept() {
+    let (lent, _directory) = lent(&on_stdio(&["parts", "steps"])).await;
+    lent.has(&["parts", "steps"]).await;
+    let listed = lent.ask("tool.list", json!({}), None).await.unwrap();
+    let (parts, steps) = (&listed["tools"][0], &listed["tools"][1]);
+    assert_eq!(parts["title"], "Pieces");
+    assert_eq!(parts["annotations"], json!({ "read_only": true, "idempotent": true }));
+    assert_eq!(parts["output_schema"]["properties"], json!({ "n": { "type": "integer" } }));
+    assert_eq!((&steps["output_schema"], &steps["annotations"]), (&Value::Null, &Value::Null));
+}
+
+/// relay-46: the progress that a server tells of a call is told, in order and before the result.
+#[tokio::test]
+async fn the_progress_of_a_server_is_told() {
+    let (lent, _directory) = lent(&on_stdio(&["steps"])).await;
+    lent.has(&["steps"]).await;
+    let mut call = lent.begin("tool.call", json!({ "name": "steps", "arguments": {} }), None).await;
+    let mut told = Vec::new();
+    let ended = loop {
+        match within(SOON, call.next()).await.unwrap() {
+            Part::Stream(frame) => told.push((frame.event.clone(), frame.data.read::<Value>().unwrap())),
+            Part::Outcome(outcome) => break outcome.unwrap().read::<Value>().unwrap(),
+        }
+    };
+    let progress = |done: f64, message: &str| {
+        ("progress".to_owned(), json!({ "progress": done, "total": 2.0, "message": message }))
+    };
+    assert_eq!(told, [progress(1.0, "first"), progress(2.0, "second")]);
+    assert_eq!(ended["content"], "done");
 }
 
 /// Failures of a tool are answers, and failures of a use are errors.

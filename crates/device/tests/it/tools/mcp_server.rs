@@ -14,7 +14,8 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
-        PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool, ToolAnnotations,
     },
     service::{RequestContext, SubscriptionContext},
 };
@@ -62,7 +63,8 @@ pub(crate) struct Good {
     pub(crate) grown: Arc<Notify>,
 }
 
-const TOOLS: [&str; 11] = [
+const TOOLS: [&str; 12] = [
+    "steps",
     "echo",
     "parts",
     "fails",
@@ -112,7 +114,22 @@ impl ServerHandler for Good {
         let page: usize =
             request.and_then(|request| request.cursor).map_or(0, |cursor| cursor.parse().unwrap());
         let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
-        let tool = Tool::new(all[page], format!("does {}", all[page]), schema.as_object().unwrap().clone());
+        let mut tool =
+            Tool::new(all[page], format!("does {}", all[page]), schema.as_object().unwrap().clone());
+        match all[page] {
+            "parts" => {
+                let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+                tool.output_schema = Some(Arc::new(output.as_object().unwrap().clone()));
+                tool.annotations =
+                    Some(ToolAnnotations::with_title("Pieces").read_only(true).idempotent(true));
+            }
+            // Not an object, which older clients refuse.
+            "steps" => {
+                let output = json!({ "type": "array" });
+                tool.output_schema = Some(Arc::new(output.as_object().unwrap().clone()));
+            }
+            _ => {}
+        }
         let mut result = ListToolsResult::with_all_items(vec![tool]);
         result.next_cursor = (page + 1 < all.len()).then(|| (page + 1).to_string());
         Ok(result)
@@ -135,6 +152,15 @@ impl ServerHandler for Good {
                 ]);
                 result.structured_content = Some(json!({ "n": 1 }));
                 result
+            }
+            "steps" => {
+                let token = context.meta.get_progress_token().unwrap();
+                for (done, message) in [(1.0, "first"), (2.0, "second")] {
+                    let report = ProgressNotificationParam::new(token.clone(), done);
+                    let report = report.with_total(2.0).with_message(message);
+                    context.peer.notify_progress(report).await.unwrap();
+                }
+                text("done".into())
             }
             "fails" => CallToolResult::error(vec![ContentBlock::text("it went wrong")]),
             "refuses" => return Err(ErrorData::invalid_params("not like this", None)),

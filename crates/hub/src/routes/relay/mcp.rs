@@ -1,16 +1,22 @@
 //! `/api/v1/relay/environments/{environment_id}/mcp`: a device as MCP tools, for any agent.
 
+use std::time::Duration;
+
 use axum::{
     Extension,
     body::Body,
     extract::{Request, State},
     response::Response,
 };
-use protocol::EnvironmentId;
-use server::{PeerAddress, Result, RouteCollector, extract::Path, routes};
+use mcp_door::DoorError;
+use protocol::{EnvironmentId, ProblemKind};
+use server::{PeerAddress, ProblemResponse, Result, RouteCollector, extract::Path, routes};
 
 use super::environments::opened;
 use crate::{app::App, routes::Problems};
+
+/// When a client that found no room may try again: sessions end as slowly as agents do.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector.add(routes!(listen, send, leave));
@@ -55,7 +61,7 @@ async fn send(
 #[utoipa::path(
     delete, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "mcp",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
-    responses((status = ACCEPTED, description = "MCP session ended"), Problems)
+    responses((status = NO_CONTENT, description = "MCP session ended"), Problems)
 )]
 async fn leave(
     state: State<App>,
@@ -74,5 +80,12 @@ async fn answer(
 ) -> Result<Response> {
     let environment = opened(&app, id, request.headers(), peer)?;
     let door = app.relay.mcp(&environment, &app.stop);
-    Ok(door.answer(request).await.map(Body::new))
+    let answered = door.answer(request).await.map_err(|error| {
+        let kind = match error {
+            DoorError::Closed => ProblemKind::ShuttingDown,
+            DoorError::Full => ProblemKind::TooManySessions,
+        };
+        ProblemResponse::new(kind, error.to_string()).retry_after(RETRY_AFTER)
+    })?;
+    Ok(answered.map(Body::new))
 }

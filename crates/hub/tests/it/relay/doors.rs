@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use futures_util::{FutureExt, StreamExt};
 use protocol::relay::{RawJson, RelayContext, RelayErrorCode};
 use relay::{Ask, Part};
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
 use super::{
@@ -64,24 +64,59 @@ async fn the_context_is_passed_on_and_terms_are_the_hubs() {
     assert_eq!((entry.session_id.as_deref(), entry.tool_call_id.as_deref()), (Some("s1"), Some("c1")));
 }
 
-/// Calls a tool of the environment's MCP server.
-async fn call_tool(world: &World, environment: &Environment, params: Value) -> String {
+/// A request to the environment's MCP server.
+fn mcp(world: &World, environment: &Environment, method: Method, session: &str) -> RequestBuilder {
     let path = door(environment).replace("/connect", "/mcp");
-    let request = |session: &str, message: Value| {
-        let request = world.request_as(&environment.secret, Method::POST, &path).json(&message);
-        let request = request.header("accept", "application/json, text/event-stream");
-        if session.is_empty() { request } else { request.header("mcp-session-id", session) }
-    };
-    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    let accept =
+        if method == Method::GET { "text/event-stream" } else { "application/json, text/event-stream" };
+    let request = world.request_as(&environment.secret, method, &path).header("accept", accept);
+    if session.is_empty() { request } else { request.header("mcp-session-id", session) }
+}
+
+/// Asks the environment's MCP server for a session.
+async fn initialize(world: &World, environment: &Environment) -> Response {
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
     } });
-    let initialized = request("", initialize).send().await.unwrap();
-    let session = initialized.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
-    let session = session.unwrap_or_default();
+    mcp(world, environment, Method::POST, "").json(&message).send().await.unwrap()
+}
+
+/// Opens a session of the environment's MCP server.
+async fn mcp_session(world: &World, environment: &Environment) -> String {
+    let initialized = initialize(world, environment).await;
+    let session = initialized.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    assert!(request(&session, ready).send().await.unwrap().status().is_success());
+    let accepted = mcp(world, environment, Method::POST, &session).json(&ready).send().await.unwrap();
+    assert!(accepted.status().is_success());
+    session
+}
+
+/// Calls a tool of the environment's MCP server.
+async fn call_tool(world: &World, environment: &Environment, params: Value) -> String {
+    let session = mcp_session(world, environment).await;
     let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
-    request(&session, call).send().await.unwrap().text().await.unwrap()
+    let called = mcp(world, environment, Method::POST, &session).json(&call).send().await.unwrap();
+    called.text().await.unwrap()
+}
+
+/// A client that finds all MCP sessions of an environment in use is told so, and when to try again.
+#[tokio::test]
+async fn a_client_without_an_mcp_session_is_told_when_to_try_again() {
+    let world = World::new().await;
+    let _device = world.lend(Offering::all(), json!([files("ro")])).await;
+    let environment = world.environment(json!({})).await;
+    let mut streams = Vec::new();
+    for _ in 0..64 {
+        let session = mcp_session(&world, &environment).await;
+        streams.push(mcp(&world, &environment, Method::GET, &session).send().await.unwrap());
+    }
+    let refused = initialize(&world, &environment).await;
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.headers()["content-type"], "application/problem+json");
+    let seconds: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!(seconds > 0);
+    let problem: Value = refused.json().await.unwrap();
+    assert_eq!(problem["type"], "urn:problem:too-many-sessions", "{problem}");
 }
 
 /// relay-38, relay-151: an environment that is for no session cannot name one: neither the hub's record nor the device is told

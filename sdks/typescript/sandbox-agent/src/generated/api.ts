@@ -2981,8 +2981,12 @@ export interface components {
             readonly allowsCustom: boolean;
             /** @description Whether several options may be chosen. */
             readonly allowsMultiple: boolean;
+            /** @description The agent's default: labels of options, or text. It is the answer if the list of labels is empty. */
+            readonly defaultAnswer?: readonly string[];
             /** @description A short label. */
             readonly header: string | null;
+            /** @description Whether the agent needs an answer: an empty list is refused, unless there is a default answer. */
+            readonly isRequired?: boolean;
             /** @description The options. */
             readonly options: readonly components["schemas"]["QuestionOption"][];
             /** @description The question or permission. */
@@ -6241,7 +6245,7 @@ export interface operations {
         readonly requestBody?: never;
         readonly responses: {
             /** @description MCP session ended */
-            readonly 202: {
+            readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
                 };

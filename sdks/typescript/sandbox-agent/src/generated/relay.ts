@@ -1481,6 +1481,17 @@ export interface components {
              */
             readonly rows: number;
         };
+        /** @description Hints about what a tool does, as in MCP. */
+        readonly ToolAnnotations: {
+            /** @description Whether it may delete or overwrite something. */
+            readonly destructive?: boolean | null;
+            /** @description Whether a repeated call with the same arguments changes nothing more. */
+            readonly idempotent?: boolean | null;
+            /** @description Whether it reaches other systems, such as the web. */
+            readonly open_world?: boolean | null;
+            /** @description Whether it changes nothing. */
+            readonly read_only?: boolean | null;
+        };
         /** @description Result of a tool call. */
         readonly ToolCallResult: {
             /** @description Content for the model. */
@@ -1505,6 +1516,8 @@ export interface components {
         readonly ToolContent: string | readonly components["schemas"]["ToolPart"][];
         /** @description Description of a tool. */
         readonly ToolDescriptor: {
+            /** @description Hints about what the tool does. They are claims of the tool's author; `risk` and `approval_policy` decide. */
+            readonly annotations?: components["schemas"]["ToolAnnotations"] | null;
             /** @description The approval that the device requires. The policy of the runtime can be stricter. */
             readonly approval_policy: components["schemas"]["ApprovalPolicy"];
             /**
@@ -1520,6 +1533,10 @@ export interface components {
             };
             /** @description Unique name on the device. */
             readonly name: components["schemas"]["ToolName"];
+            /** @description JSON Schema of the structured content of results. */
+            readonly output_schema?: {
+                readonly [key: string]: unknown;
+            } | null;
             /** @description Risk of using the tool. */
             readonly risk: components["schemas"]["ToolRisk"];
             /** @description Display name. */
@@ -1554,6 +1571,21 @@ export interface components {
             readonly mime_type?: string | null;
             /** @constant */
             readonly type: "artifact";
+        };
+        /** @description Payload of the stream event `progress` of `tool.call`: how far the tool is. */
+        readonly ToolProgress: {
+            /** @description What the tool is doing. */
+            readonly message?: string | null;
+            /**
+             * Format: double
+             * @description How much is done. It grows with each event.
+             */
+            readonly progress: number;
+            /**
+             * Format: double
+             * @description How much there is to do, if the tool knows.
+             */
+            readonly total?: number | null;
         };
         /** @description Risk of using a tool. A greater value is riskier. */
         readonly ToolRisk: "low" | "medium" | "high" | "critical";

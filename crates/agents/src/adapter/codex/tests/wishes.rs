@@ -9,7 +9,7 @@ use protocol::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{adapt, elicitation::Form, prompt},
+    super::{adapt, prompt},
     everything, hear,
 };
 use crate::adapter::{Fact, Options, Order, Out, Prompt, Saying, replay};
@@ -131,40 +131,6 @@ fn attachments_are_input() {
         { "type": "image", "url": "data:image/png;base64,AAAA" },
     ]);
     assert_eq!(prompt::input(&said), wanted);
-}
-
-/// sessions-11: universal input → agent input.
-#[test]
-fn a_form_of_an_mcp_server_is_filled_in() {
-    let schema = json!({ "type": "object", "properties": {
-        "agree": { "type": "boolean", "title": "Agree" },
-        "count": { "type": "integer", "description": "How many" },
-        "fish": { "type": "array", "items": { "anyOf": [
-            { "const": "f1", "title": "Tuna" }, { "const": "f2", "title": "Trout" }] } },
-        "name": { "type": "string" },
-        "pet": { "type": "string", "enum": ["p1", "p2"], "enumNames": ["Cat", "Dog"] },
-    } });
-    let asked = json!({ "mode": "form", "message": "Please", "requestedSchema": schema });
-    let form = Form::read(&asked).unwrap();
-    let shown = form.questions("Please").into_iter().map(|item| {
-        let labels: Vec<_> = item.options.into_iter().map(|choice| choice.label).collect();
-        (item.question, labels.join(","), item.allows_multiple, item.allows_custom)
-    });
-    let wanted = [
-        ("Please\nAgree", "Yes,No", false, false),
-        ("Please\nHow many", "", false, true),
-        ("Please\nfish", "Tuna,Trout", true, false),
-        ("Please\nname", "", false, true),
-        ("Please\npet", "Cat,Dog", false, false),
-    ];
-    let wanted = wanted.map(|(question, labels, multiple, custom)| {
-        (question.to_owned(), labels.to_owned(), multiple, custom)
-    });
-    assert_eq!(shown.collect::<Vec<_>>(), wanted);
-    let answers = [vec!["Yes"], vec!["7"], vec!["Tuna", "Trout"], vec![], vec!["Dog"]];
-    let answers = answers.map(|answer| answer.into_iter().map(str::to_owned).collect::<Vec<_>>());
-    let filled = form.filled(&answers);
-    assert_eq!(filled, json!({ "agree": true, "count": 7, "fish": ["f1", "f2"], "pet": "p2" }));
 }
 
 /// sessions-16: MCP tool call: the tools are there when the first turn begins.
