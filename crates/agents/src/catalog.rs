@@ -146,10 +146,12 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
             args: vec![Template::literal(mock::ARGUMENT)],
             env: BTreeMap::new(),
             path: Vec::new(),
+            flags: Vec::new(),
         }),
         native: None,
         version: Some(env!("CARGO_PKG_VERSION").into()),
         credentials: Credentials::default(),
+        login_status: None,
         capabilities: protocol::agents::AgentCapabilities {
             permissions: true,
             questions: true,

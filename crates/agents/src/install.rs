@@ -34,14 +34,16 @@ mod work;
 use std::{
     collections::{BTreeMap, HashMap},
     ffi::OsString,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
 use parking_lot::{Mutex, RwLock};
+use process::ProcessSpec;
 use prometheus_client::registry::Registry;
 use protocol::AgentName;
+use secrecy::SecretString;
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -68,6 +70,12 @@ use work::Task;
 
 /// How many files are fetched at a time; more would only share the same line.
 const DOWNLOADS_MAX: usize = 4;
+
+/// How long an agent may take to say whether the user is logged in.
+const LOGIN_STATUS_MAX: Duration = Duration::from_secs(10);
+
+/// The values of a flag that mean no.
+const NO: [&str; 4] = ["0", "false", "no", "off"];
 
 /// How things are installed.
 #[derive(Debug, Clone, Default)]
@@ -205,6 +213,7 @@ impl Installer {
         let found = self.inner.found(agent, Some(purpose)).await;
         let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
         let mut launch = agent.plan(purpose, &self.inner.config.search_path, &find)?;
+        launch.env.extend(self.inner.flags(agent, purpose));
         let (inner, agent) = (self.inner.clone(), agent.clone());
         let lent = tokio::task::spawn_blocking(move || credentials::lent(&agent, &inner.config.environment));
         launch.env.extend(lent.await.unwrap_or_default());
@@ -278,6 +287,51 @@ impl Installer {
         found.await.unwrap_or_default()
     }
 
+    /// The key of a variable with which an adapter logs the agent in; `None` if there is none, if the program reads variables
+    /// itself, or if the user's own login goes before it. `env` is what the agent gets besides what it inherits.
+    pub async fn login_key(
+        &self,
+        agent: &Definition,
+        directory: &Path,
+        env: &BTreeMap<String, String>,
+    ) -> Option<SecretString> {
+        for key in &agent.credentials.login_keys {
+            let inherited = || self.inner.config.environment.variables.get(&key.variable);
+            let value = env.get(&key.variable).or_else(inherited).map(|value| value.trim());
+            let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
+            if key.after_login && self.is_logged_in(agent, directory, env).await {
+                return None;
+            }
+            return Some(value.into());
+        }
+        None
+    }
+
+    /// Whether the user is logged in with an agent, as the agent itself says. We do not look for its file instead: a login may be
+    /// in the keyring of the system, or in another directory.
+    async fn is_logged_in(
+        &self,
+        agent: &Definition,
+        directory: &Path,
+        env: &BTreeMap<String, String>,
+    ) -> bool {
+        let Some(row) = &agent.login_status else { return false };
+        let mut found = BTreeMap::new();
+        for name in row.components() {
+            if let Some(present) = self.inner.look(&name, None).await {
+                found.insert(name, present.found);
+            }
+        }
+        let find = |name: &ComponentName| found.get(name).cloned();
+        let Ok(launch) = agent.plan_row(row, &self.inner.config.search_path, &find) else { return false };
+        let mut spec = ProcessSpec::new(launch.program).args(launch.args).cwd(directory);
+        spec.env_remove = self.inner.config.env_remove.clone();
+        let env = env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        spec.env =
+            launch.env.into_iter().chain(env).map(|(name, value)| (name.into(), value.into())).collect();
+        tool::run(&spec, LOGIN_STATUS_MAX).await.is_ok()
+    }
+
     /// Tells what was counted.
     pub fn register(&self, registry: &mut Registry) {
         self.inner.metrics.register(registry, self.inner.running.lock().len());
@@ -310,6 +364,17 @@ impl Inner {
             teller.end(outcome.map(Arc::new).map_err(Arc::new));
         });
         progress
+    }
+
+    /// The flags of an agent that it would inherit, in the words that all its programs read alike.
+    fn flags(&self, agent: &Definition, purpose: Purpose) -> BTreeMap<String, String> {
+        let names = agent.launch(purpose).map(|row| row.flags.as_slice()).unwrap_or_default();
+        let flags = names.iter().filter_map(|name| {
+            let value = self.config.environment.variables.get(name).filter(|value| !value.is_empty())?;
+            let says_no = NO.contains(&value.trim().to_ascii_lowercase().as_str());
+            Some((name.clone(), if says_no { String::new() } else { "1".into() }))
+        });
+        flags.collect()
     }
 
     /// Who asks servers. Made when it is needed: most daemons never install anything.

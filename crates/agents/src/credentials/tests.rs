@@ -65,8 +65,8 @@ fn files_are_found() {
         (
             ".local/share/opencode/auth.json",
             json!({
-                "anthropic": { "type": "oauth", "access": "token", "refresh": "r", "expires": 1 },
-                "openai": { "type": "api", "key": "key of opencode" },
+                "anthropic": { "type": "api", "key": "key of opencode" },
+                "openai": { "type": "oauth", "access": "token", "refresh": "r", "expires": 1 },
             }),
         ),
     ]);
@@ -80,7 +80,7 @@ fn files_are_found() {
     let codex = [("OPENAI_API_KEY of .codex/auth.json", "key of codex"), (".codex/auth.json", "t")];
     assert_eq!(of("codex", &environment), pairs(&codex));
     let opencode = [
-        ("OPENAI_API_KEY of .local/share/opencode/auth.json", "key of opencode"),
+        ("ANTHROPIC_API_KEY of .local/share/opencode/auth.json", "key of opencode"),
         (".local/share/opencode/auth.json", "token"),
     ];
     assert_eq!(of("opencode", &environment), pairs(&opencode));
