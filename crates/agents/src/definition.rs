@@ -12,7 +12,7 @@ use protocol::{
 use serde::Deserialize;
 
 use crate::{
-    ComponentName, Found, SearchPath, Template,
+    ComponentName, Found, SearchPath, SkillsRow, Template,
     table::{AgentRow, Credentials, LaunchRow},
 };
 
@@ -100,6 +100,8 @@ pub struct Definition {
     pub version: Option<String>,
     /// Where its credentials are.
     pub credentials: Credentials,
+    /// How it is given skills over ACP; not at all if none.
+    pub skills: Option<SkillsRow>,
     /// What it can do.
     pub capabilities: AgentCapabilities,
     /// The ways it can behave.
@@ -123,6 +125,7 @@ impl Definition {
             native: row.native.map(|native| native.launch),
             version: None,
             credentials: row.credentials,
+            skills: row.skills,
             modes: row.modes,
             models: row
                 .models
@@ -154,6 +157,7 @@ impl Definition {
             native,
             version: None,
             credentials: Credentials::default(),
+            skills: None,
             capabilities: acp_alone(speaks_acp),
             modes: Vec::new(),
             models: Vec::new(),
@@ -171,6 +175,11 @@ impl Definition {
     /// What it is started for when nothing else is said.
     pub fn usual(&self) -> Purpose {
         if self.acp.is_some() { Purpose::Acp } else { Purpose::Native }
+    }
+
+    /// What it is started for in a session: its own protocol tells more than ACP.
+    pub fn for_sessions(&self) -> Purpose {
+        if self.native.is_some() { Purpose::Native } else { Purpose::Acp }
     }
 
     /// Everything that it needs on disk, whatever it is started for.

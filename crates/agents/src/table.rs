@@ -8,7 +8,7 @@ use protocol::{
 };
 use serde::Deserialize;
 
-use crate::{ComponentName, Platform, Release, Template, Version, template};
+use crate::{ComponentName, Platform, Release, SkillsRow, Template, Version, template};
 
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -259,6 +259,8 @@ pub struct AgentRow {
     /// Where its credentials are.
     #[serde(default)]
     pub credentials: Credentials,
+    /// How it is given skills over ACP.
+    pub skills: Option<SkillsRow>,
     /// What it can do.
     #[serde(default)]
     pub capabilities: AgentCapabilities,
