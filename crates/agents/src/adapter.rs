@@ -11,6 +11,7 @@ mod amp;
 mod claude;
 mod codex;
 mod form;
+mod offers;
 mod opencode;
 #[cfg(test)]
 mod replay;
@@ -21,7 +22,7 @@ use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 use bytes::Bytes;
 use protocol::{
     Event, InputId, Message,
-    agents::AgentProtocol,
+    agents::{AgentMode, AgentProtocol},
     config::McpServer,
     event::{AgentStarted, TokenUsage, TurnEndReason},
     message::{MessagePart, MessageRole, PartContent, ToolKind},
@@ -30,6 +31,8 @@ use protocol::{
 };
 use secrecy::SecretString;
 use serde_json::Value;
+
+pub use offers::{Offers, fixed_modes, with_build};
 
 /// One process of one session, in the agent's own protocol.
 pub trait Adapter: Send {
@@ -45,6 +48,11 @@ pub trait Adapter: Send {
 
     /// Something is asked of the agent.
     fn tell(&mut self, order: Order, out: &mut Out);
+
+    /// Whether the agent accepts a message during a turn ([`Order::Steer`]).
+    fn steers(&self) -> bool {
+        true
+    }
 }
 
 /// What an agent said.
@@ -157,8 +165,12 @@ pub enum Fact {
         /// The rest.
         started: AgentStarted,
     },
+    /// What it offers to choose from. Told before [`Fact::Ready`].
+    Offers(Offers),
     /// Something happened that needs no further thought: a message, a delta, a status, a plan, commands, an error.
     Event(Event),
+    /// It works without something that the session has for it.
+    Warning(AgentError),
     /// It has begun a turn without being told to.
     TurnStarted,
     /// It works on what it was told.
@@ -257,6 +269,10 @@ pub struct Options {
     pub mcp: BTreeMap<String, McpServer>,
     /// Directories that hold one skill each, by the name of the skill.
     pub skills: BTreeMap<String, PathBuf>,
+    /// The modes of the agent as the catalog has them, for a protocol in which the agent cannot tell.
+    pub modes: Vec<AgentMode>,
+    /// Whether the agent is asked for its models although none is chosen.
+    pub asks_models: bool,
 }
 
 /// An agent that can be driven: by whom, and how it is started.
@@ -294,6 +310,11 @@ pub fn adapt(protocol: AgentProtocol, options: &Options) -> Result<Adapted, Agen
         AgentProtocol::Codex => codex::adapt(options),
         AgentProtocol::Opencode => opencode::adapt(options),
     }
+}
+
+/// An agent works without an MCP server.
+pub(crate) fn mcp_unavailable(server: &str, message: impl Into<String>) -> Fact {
+    Fact::Warning(AgentError::McpUnavailable { server: server.into(), message: message.into() })
 }
 
 /// An agent cannot do something.

@@ -152,12 +152,15 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
         version: Some(env!("CARGO_PKG_VERSION").into()),
         credentials: Credentials::default(),
         login_status: None,
+        skills: None,
         capabilities: protocol::agents::AgentCapabilities {
-            permissions: true,
-            questions: true,
-            plans: true,
-            steering: true,
-            resume: true,
+            permissions: Some(true),
+            questions: Some(true),
+            plans: Some(true),
+            steering: Some(true),
+            resume: Some(true),
+            fork: Some(false),
+            mcp: Some(true),
             ..acp_alone(true)
         },
         modes: vec![

@@ -12,7 +12,7 @@ use protocol::{
 use serde::Deserialize;
 
 use crate::{
-    ComponentName, Found, SearchPath, Template,
+    ComponentName, Found, SearchPath, SkillsRow, Template,
     table::{AgentRow, Credentials, LaunchRow},
 };
 
@@ -102,6 +102,8 @@ pub struct Definition {
     pub credentials: Credentials,
     /// A command that succeeds if the user is logged in with the agent.
     pub login_status: Option<LaunchRow>,
+    /// How it is given skills over ACP; not at all if none.
+    pub skills: Option<SkillsRow>,
     /// What it can do.
     pub capabilities: AgentCapabilities,
     /// The ways it can behave.
@@ -126,6 +128,7 @@ impl Definition {
             version: None,
             credentials: row.credentials,
             login_status: row.login_status,
+            skills: row.skills,
             modes: row.modes,
             models: row
                 .models
@@ -159,6 +162,7 @@ impl Definition {
             version: None,
             credentials: Credentials::default(),
             login_status: None,
+            skills: None,
             capabilities: acp_alone(speaks_acp),
             modes: Vec::new(),
             models: Vec::new(),
@@ -176,6 +180,11 @@ impl Definition {
     /// What it is started for when nothing else is said.
     pub fn usual(&self) -> Purpose {
         if self.acp.is_some() { Purpose::Acp } else { Purpose::Native }
+    }
+
+    /// What it is started for in a session: its own protocol tells more than ACP.
+    pub fn for_sessions(&self) -> Purpose {
+        if self.native.is_some() { Purpose::Native } else { Purpose::Acp }
     }
 
     /// Everything that it needs on disk, whatever it is started for.

@@ -279,6 +279,13 @@ impl Installer {
         self.inner.config.allowed
     }
 
+    /// A variable of whoever runs us; `HOME` if nothing else is the home.
+    pub fn variable(&self, name: &str) -> Option<PathBuf> {
+        let environment = &self.inner.config.environment;
+        let home = || environment.home.clone().filter(|_| name == "HOME");
+        environment.variables.get(name).map(PathBuf::from).or_else(home)
+    }
+
     /// The credentials of an agent that are on this machine.
     pub async fn credentials(&self, agent: &Definition) -> Vec<Credential> {
         let (inner, agent) = (self.inner.clone(), agent.clone());

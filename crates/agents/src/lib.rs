@@ -20,6 +20,7 @@ mod search_path;
 pub mod install;
 pub mod mock;
 pub mod serve;
+mod skills;
 
 pub use catalog::{Catalog, InvalidCatalog};
 pub use component::ComponentName;
@@ -31,5 +32,6 @@ pub use platform::{Platform, UnknownPlatform};
 pub use registry::Registry;
 pub use release::{InvalidVersion, Release, Version, Want};
 pub use search_path::SearchPath;
+pub use skills::SkillsRow;
 pub use table::{Archive, Component, Source, Table};
 pub use template::{Found, InvalidTemplate, Template};

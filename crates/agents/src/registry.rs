@@ -94,6 +94,7 @@ pub(crate) fn row(entry: &Entry) -> Option<(AgentName, Component, AgentRow)> {
         native: None,
         credentials: Credentials::default(),
         login_status: None,
+        skills: None,
         capabilities: Default::default(),
         modes: Vec::new(),
         models: Vec::new(),

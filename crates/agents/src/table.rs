@@ -8,7 +8,7 @@ use protocol::{
 };
 use serde::Deserialize;
 
-use crate::{ComponentName, Platform, Release, Template, Version, template};
+use crate::{ComponentName, Platform, Release, SkillsRow, Template, Version, template};
 
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -261,6 +261,8 @@ pub struct AgentRow {
     pub credentials: Credentials,
     /// A command that succeeds if the user is logged in with the agent.
     pub login_status: Option<LaunchRow>,
+    /// How it is given skills over ACP.
+    pub skills: Option<SkillsRow>,
     /// What it can do.
     #[serde(default)]
     pub capabilities: AgentCapabilities,

@@ -38,13 +38,25 @@ impl AgentsApi<'_> {
         Ok(InstallEvents::new(send_checked(request).await?))
     }
 
-    /// Lists the modes of an agent.
-    pub async fn modes(self, agent: &AgentName) -> Result<ApiResponse<AgentModeList>> {
-        self.0.call(Method::GET, &["v1", "agents", agent.as_str(), "modes"], &[]).await
+    /// Lists the modes that sessions of an agent accept in a directory, the daemon's own if none is given.
+    pub async fn modes(
+        self,
+        agent: &AgentName,
+        directory: Option<&str>,
+    ) -> Result<ApiResponse<AgentModeList>> {
+        self.0
+            .call(Method::GET, &["v1", "agents", agent.as_str(), "modes"], &[("directory", directory)])
+            .await
     }
 
-    /// Lists the models of an agent.
-    pub async fn models(self, agent: &AgentName) -> Result<ApiResponse<AgentModelList>> {
-        self.0.call(Method::GET, &["v1", "agents", agent.as_str(), "models"], &[]).await
+    /// Lists the models that an agent can use in a directory, the daemon's own if none is given.
+    pub async fn models(
+        self,
+        agent: &AgentName,
+        directory: Option<&str>,
+    ) -> Result<ApiResponse<AgentModelList>> {
+        self.0
+            .call(Method::GET, &["v1", "agents", agent.as_str(), "models"], &[("directory", directory)])
+            .await
     }
 }

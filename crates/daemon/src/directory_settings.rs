@@ -35,7 +35,8 @@ impl Settings for StoredDirectorySettings {
         Box::pin(async move {
             let (mcp, mut entries) = load(&store, &directory).await;
             entries.extend(session_skills);
-            DirectorySettings { mcp, skills: skills.resolve(&directory, &entries).await }
+            let (skills, warnings) = skills.resolve(&directory, &entries).await;
+            DirectorySettings { mcp, skills, warnings }
         })
     }
 }

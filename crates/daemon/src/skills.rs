@@ -12,7 +12,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use protocol::config::{Skill, SkillSource, SkillSourceKind};
+use protocol::{
+    config::{Skill, SkillSource, SkillSourceKind},
+    sessions::AgentError,
+};
 use server::ErrorChain;
 use tracing::warn;
 
@@ -53,14 +56,14 @@ impl SkillResolver {
         Self { repositories: RepositoryCache::new(cache, env_remove) }
     }
 
-    /// The directories of all skills of these entries, by the name of the skill. A source that fails is logged and left out,
-    /// because the agent is useful without it.
+    /// The directories of all skills of these entries, by the name of the skill, and a warning for each source that fails: the
+    /// agent is useful without it.
     pub(crate) async fn resolve(
         &self,
         directory: &Path,
         entries: &BTreeMap<String, Skill>,
-    ) -> BTreeMap<String, PathBuf> {
-        let mut all = BTreeMap::new();
+    ) -> (BTreeMap<String, PathBuf>, Vec<AgentError>) {
+        let (mut all, mut warnings) = (BTreeMap::new(), Vec::new());
         for (entry, skill) in entries {
             for source in &skill.sources {
                 match self.find_in_source(directory, entry, source).await {
@@ -71,12 +74,14 @@ impl SkillResolver {
                         }
                     }
                     Err(error) => {
-                        warn!(entry, error = %ErrorChain(&error), "could not load the skills of a source")
+                        let message = ErrorChain(&error).to_string();
+                        warn!(entry, error = message, "could not load the skills of a source");
+                        warnings.push(AgentError::SkillUnavailable { skill: entry.clone(), message });
                     }
                 }
             }
         }
-        all
+        (all, warnings)
     }
 
     async fn find_in_source(

@@ -94,6 +94,11 @@ impl Action {
         matches!(self, Self::SessionsSend | Self::SessionsCancel | Self::WaitsAnswer)
     }
 
+    /// Whether it may start an agent in a directory that the query names, to ask what the agent offers.
+    pub const fn asks_agents(self) -> bool {
+        matches!(self, Self::AgentsRead)
+    }
+
     /// Whether a session exists once it is done.
     pub const fn creates_session(self) -> bool {
         matches!(self, Self::SessionsCreate)

@@ -45,8 +45,11 @@ pub struct Agent {
     pub protocol: AgentProtocol,
     /// The features that it supports.
     pub capabilities: AgentCapabilities,
-    /// The number of its running instances.
+    /// The number of its running ACP instances.
     pub running_instances: u64,
+    /// The number of sessions whose agent is running.
+    #[serde(default)]
+    pub running_sessions: u64,
 }
 
 /// The origin of an agent's definition, which determines how it is installed.
@@ -79,32 +82,48 @@ pub enum AgentProtocol {
     Amp,
 }
 
-/// The features that an agent supports.
+/// The features that an agent supports; `null` for a feature of which Tombolo does not know whether the agent supports it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentCapabilities {
     /// Usable through `/v1/acp`.
     pub acp: bool,
     /// Asks for permission before it uses a tool.
-    pub permissions: bool,
+    pub permissions: Option<bool>,
     /// Asks questions.
-    pub questions: bool,
+    pub questions: Option<bool>,
     /// Shows a plan and waits for approval.
-    pub plans: bool,
+    pub plans: Option<bool>,
     /// Accepts messages within a running turn.
-    pub steering: bool,
+    pub steering: Option<bool>,
     /// Resumes a session in a new process.
-    pub resume: bool,
+    pub resume: Option<bool>,
     /// Forks a session.
-    pub fork: bool,
+    pub fork: Option<bool>,
+    /// Uses MCP servers.
+    pub mcp: Option<bool>,
 }
 
 /// The response of `GET /v1/agents/{agent}/modes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentModeList {
-    /// The modes of the agent.
+    /// The modes that a session accepts as its `agentMode`.
     pub modes: Vec<AgentMode>,
+    /// The origin of the list.
+    #[serde(default)]
+    pub source: OfferSource,
+}
+
+/// The origin of a list of modes or models.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OfferSource {
+    /// The installed version of the agent, or the protocol that Tombolo speaks with it.
+    Agent,
+    /// Tombolo's catalog, because the agent is not installed or could not be asked. The agent may offer others.
+    #[default]
+    Catalog,
 }
 
 /// A mode of an agent: how it behaves.
@@ -127,6 +146,9 @@ pub struct AgentModelList {
     pub items: Vec<AgentModel>,
     /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
+    /// The origin of the list.
+    #[serde(default)]
+    pub source: OfferSource,
 }
 
 /// One model of an agent.

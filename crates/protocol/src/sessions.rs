@@ -60,6 +60,27 @@ pub struct CreateSessionRequest {
     pub title: Option<String>,
 }
 
+impl CreateSessionRequest {
+    /// A session with everything left to the agent.
+    pub fn new(agent: AgentName) -> Self {
+        Self {
+            agent,
+            agent_mode: build(),
+            permission_mode: PermissionMode::Default,
+            model: None,
+            variant: None,
+            token: None,
+            validate_token: false,
+            agent_version: None,
+            directory: None,
+            env: BTreeMap::new(),
+            mcp: BTreeMap::new(),
+            skills: BTreeMap::new(),
+            title: None,
+        }
+    }
+}
+
 fn build() -> String {
     "build".into()
 }
@@ -87,6 +108,10 @@ pub struct SessionCreated {
     pub error: Option<AgentError>,
     /// The agent's own id of the session, once known.
     pub agent_session_id: Option<String>,
+    /// The MCP servers and skills of the session that the agent works without. Each is an `error` event too, as are those of
+    /// which an agent learns later.
+    #[serde(default)]
+    pub warnings: Vec<AgentError>,
 }
 
 /// An error of an agent.
@@ -144,6 +169,20 @@ pub enum AgentError {
     /// The agent violated its own protocol.
     ProtocolError {
         /// The offending message.
+        message: String,
+    },
+    /// The agent works without an MCP server of the session.
+    McpUnavailable {
+        /// The name of the server.
+        server: String,
+        /// The cause.
+        message: String,
+    },
+    /// The agent works without a skill, or a source of skills, of the session.
+    SkillUnavailable {
+        /// The name of the skill, or of the entry with the source.
+        skill: String,
+        /// The cause.
         message: String,
     },
     /// The daemon could not store the agent's output.

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
 
 use futures_util::future::BoxFuture;
-use protocol::config::{McpServer, Skill};
+use protocol::{
+    config::{McpServer, Skill},
+    sessions::AgentError,
+};
 
 /// How sessions are held.
 #[derive(Debug, Clone)]
@@ -42,4 +45,6 @@ pub struct DirectorySettings {
     pub mcp: BTreeMap<String, McpServer>,
     /// Directories that hold one skill each, by its name.
     pub skills: BTreeMap<String, PathBuf>,
+    /// What is configured and cannot be had.
+    pub warnings: Vec<AgentError>,
 }

@@ -55,6 +55,14 @@ pub enum Error {
         /// What it cannot do, for people.
         message: &'static str,
     },
+    /// The agent does not offer what a new session chooses.
+    #[error("the agent `{agent}` does not support this: {message}")]
+    NotOffered {
+        /// The agent.
+        agent: AgentName,
+        /// What it does not offer, and what it does.
+        message: String,
+    },
     /// The key was used for another message.
     #[error("the idempotency key `{0}` was already used for another message; use a new key")]
     KeyReused(IdempotencyKey),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use agents::{
-    Definition, Installer, Purpose, Want,
+    Definition, Installer, Want,
     adapter::{self, Adapted, Options, Transport},
     install::{Ask, ReadyError},
     serve::Servers,
@@ -16,12 +16,14 @@ use files::private_file;
 use process::ProcessSpec;
 use protocol::{
     AgentName, SessionId,
+    agents::AgentProtocol,
     sessions::{AgentError, CreateSessionRequest},
 };
 use tokio::task::spawn_blocking;
 
 use crate::{
-    Config, Error, Settings, error::chain, link::Link, metrics::Metrics, session_secrets::SessionSecrets,
+    Config, Error, Settings, error::chain, link::Link, metrics::Metrics, offers::OfferCache,
+    session_secrets::SessionSecrets,
 };
 
 /// The longest line of an agent. A session parses, stores and publishes each line, so that one takes about eight times its size
@@ -35,6 +37,7 @@ pub(crate) struct Launcher {
     pub(crate) settings: Arc<dyn Settings>,
     pub(crate) servers: Servers,
     pub(crate) metrics: Metrics,
+    pub(crate) offer_cache: OfferCache,
 }
 
 /// What is to be started.
@@ -44,6 +47,8 @@ pub(crate) struct Start {
     pub(crate) private: PathBuf,
     pub(crate) run: String,
     pub(crate) resume: Option<String>,
+    /// Whether the agent is asked for its models although none is chosen.
+    pub(crate) asks_models: bool,
 }
 
 impl Launcher {
@@ -85,8 +90,22 @@ impl Launcher {
         };
         let agent = self.agent(&create.agent).await.ok_or_else(missing)?;
         let configured = self.settings.of(start.directory.clone(), create.skills.clone()).await;
-        let mut mcp = configured.mcp;
+        let (mut mcp, mut skills, mut warnings) = (configured.mcp, configured.skills, configured.warnings);
         mcp.extend(create.mcp.clone());
+        if agent.capabilities.mcp == Some(false) {
+            let without = |server| AgentError::McpUnavailable {
+                server,
+                message: format!("{} does not use MCP servers", agent.name),
+            };
+            warnings.extend(std::mem::take(&mut mcp).into_keys().map(without));
+        }
+        if agent.protocol == AgentProtocol::Acp && agent.skills.is_none() {
+            let without = |skill| AgentError::SkillUnavailable {
+                skill,
+                message: format!("Tombolo knows no way to give {} a skill", agent.name),
+            };
+            warnings.extend(std::mem::take(&mut skills).into_keys().map(without));
+        }
         let mut options = Options {
             run: start.run.clone(),
             directory: start.directory.clone(),
@@ -98,7 +117,9 @@ impl Launcher {
             resume: start.resume.clone(),
             token: create.token.as_deref().map(|token| token.trim().into()),
             mcp,
-            skills: configured.skills,
+            skills: skills.clone(),
+            modes: agent.modes.clone(),
+            asks_models: start.asks_models,
         };
         // Options that the agent does not have are rejected before anything is installed.
         adapter::adapt(agent.protocol, &options)?;
@@ -116,20 +137,30 @@ impl Launcher {
         let own = create.env.iter().map(|(name, value)| (name.clone(), value.into()));
         spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
         let private = start.private.clone();
+        let given = agent.skills.clone().filter(|_| transport == Transport::Lines && !skills.is_empty());
+        let (installer, known) = (self.installer.clone(), spec.env.clone());
         // Each file is flushed to the disk, which may take a while.
-        let written = spawn_blocking(move || write_files(&private, &files)).await;
-        let written = written.map_err(io::Error::other).flatten();
-        written.map_err(|error| failed("write its configuration files", &error))?;
+        let written = spawn_blocking(move || {
+            write_files(&private, &files)?;
+            let variable = |name: &str| match known.iter().rev().find(|(known, _)| known == name) {
+                Some((_, value)) => Some(value.into()),
+                None => installer.variable(name),
+            };
+            given.map(|row| row.prepare(&skills, &private, variable)).transpose()
+        });
+        let written = written.await.map_err(io::Error::other).flatten();
+        let variable = written.map_err(|error| failed("write its configuration files", &error))?;
+        spec.env.extend(variable.map(|(name, value)| (name.into(), value.into())));
         match transport {
             Transport::Lines => {
                 let process =
                     process::spawn(&spec).await.map_err(|error| failed("start its process", &error))?;
-                Ok(Link::lines(adapter, process))
+                Ok(Link::lines(adapter, process).with_warnings(warnings))
             }
             Transport::Server => {
                 let attached =
                     self.servers.attach(spec).await.map_err(|error| failed("start its server", &error))?;
-                Ok(Link::server(adapter, attached))
+                Ok(Link::server(adapter, attached).with_warnings(warnings))
             }
         }
     }
@@ -144,11 +175,11 @@ impl Launcher {
                 self.installer.install(agent, &ask).await.map_err(|error| not_installed(&*error))?;
             install.finish().await.map_err(|error| not_installed(&*error))?;
         }
-        let purpose = if agent.native.is_some() { Purpose::Native } else { Purpose::Acp };
-        let launch = self.installer.ready(agent, purpose).await.map_err(|error| match error {
-            ReadyError::Install(error) => not_installed(&*error),
-            ReadyError::Launch(error) => AgentError::StartFailed { message: error.to_string() },
-        })?;
+        let launch =
+            self.installer.ready(agent, agent.for_sessions()).await.map_err(|error| match error {
+                ReadyError::Install(error) => not_installed(&*error),
+                ReadyError::Launch(error) => AgentError::StartFailed { message: error.to_string() },
+            })?;
         let mut spec =
             ProcessSpec::new(launch.program).args(launch.args).cwd(&start.directory).grace(self.config.grace);
         spec.limits.line_bytes_max = LINE_BYTES_MAX;

@@ -19,6 +19,7 @@ mod link;
 mod log;
 mod metrics;
 mod observe;
+mod offers;
 mod page;
 mod probe;
 mod session_secrets;

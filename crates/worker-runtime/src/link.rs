@@ -20,6 +20,8 @@ pub(crate) struct Link {
     pub(crate) introduced: bool,
     /// It is about to end by itself.
     pub(crate) leaving: bool,
+    /// What it was started without.
+    pub(crate) warnings: Vec<AgentError>,
 }
 
 /// How bytes reach it.
@@ -53,19 +55,33 @@ impl Link {
     pub(crate) fn lines(adapter: Box<dyn Adapter>, process: process::LineProcess) -> Self {
         let process::LineProcess { stdin, stdout, control } = process;
         let wire = Wire::Lines { stdin, lines: stdout, control };
-        Self { adapter, wire, ready: false, introduced: false, leaving: false }
+        Self::new(adapter, wire)
     }
 
     /// A server that is shared with others.
     pub(crate) fn server(adapter: Box<dyn Adapter>, attached: Attached) -> Self {
         let Attached { events, calls, .. } = attached;
         let wire = Wire::Server { events, calls, asked: FuturesOrdered::new(), gone: None };
-        Self { adapter, wire, ready: false, introduced: false, leaving: false }
+        Self::new(adapter, wire)
+    }
+
+    fn new(adapter: Box<dyn Adapter>, wire: Wire) -> Self {
+        Self { adapter, wire, ready: false, introduced: false, leaving: false, warnings: Vec::new() }
+    }
+
+    /// Notes what it was started without.
+    pub(crate) fn with_warnings(self, warnings: Vec<AgentError>) -> Self {
+        Self { warnings, ..self }
     }
 
     /// Whether others use it too.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.wire, Wire::Server { .. })
+    }
+
+    /// Whether it accepts a message during a turn.
+    pub(crate) fn steers(&self) -> bool {
+        self.adapter.steers()
     }
 
     /// What is said to it first.

@@ -1,12 +1,13 @@
 //! All sessions: the door that everybody else holds.
 
 use std::{
+    collections::HashMap,
     fs,
     path::PathBuf,
     sync::{Arc, atomic::Ordering},
 };
 
-use agents::{Installer, serve::Servers};
+use agents::{Definition, Installer, serve::Servers};
 use bytes::BytesMut;
 use journal::{
     Retention, Seq, StartPosition,
@@ -14,10 +15,12 @@ use journal::{
 };
 use prometheus_client::registry::Registry;
 use protocol::{
-    Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
+    AgentName, Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
+    agents::{AgentModeList, AgentModelList},
     sessions::{
-        AnswerPermissionRequest, AnswerQuestionRequest, CreateSessionRequest, EditInputRequest,
+        AgentError, AnswerPermissionRequest, AnswerQuestionRequest, CreateSessionRequest, EditInputRequest,
         MessageAccepted, SendMessageRequest, Session, SessionCreated, SessionInput, SessionSnapshot,
+        SessionState,
     },
     wait::{AnswerWaitRequest, Wait},
 };
@@ -33,6 +36,7 @@ use crate::{
     launch::{self, Launcher},
     log,
     metrics::{self, Metrics},
+    offers::OfferCache,
     page::{self, PageError},
     probe::probe,
     session_secrets::SessionSecrets,
@@ -73,7 +77,8 @@ impl Sessions {
     pub fn new(config: Config, installer: Installer, settings: Arc<dyn Settings>) -> Self {
         let servers = Servers::new(config.idle);
         let metrics = Metrics::default();
-        let launcher = Arc::new(Launcher { config, installer, settings, servers, metrics });
+        let offer_cache = OfferCache::new(&config.directory);
+        let launcher = Arc::new(Launcher { config, installer, settings, servers, metrics, offer_cache });
         let (shelf, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
         let board = Arc::new(Board::new());
         Self { inner: Arc::new(Inner { launcher, shelf, board, workers, stop }) }
@@ -115,13 +120,13 @@ impl Sessions {
         let shelf = self.shelf().await?;
         let (token, validate) = (create.token.clone(), create.validate_token);
         let wanted = CreateSessionRequest { token: None, validate_token: false, ..create };
-        let entry = match shelf.get(id) {
-            Some(entry) => entry,
+        let (entry, is_new) = match shelf.get(id) {
+            Some(entry) => (entry, false),
             None => {
                 self.check(shelf, &wanted).await?;
                 // Somebody may have been faster; then this is that session.
                 let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), shelf.thread.handle()));
-                shelf.sessions.write().entry(id.clone()).or_insert_with(new).clone()
+                (shelf.sessions.write().entry(id.clone()).or_insert_with(new).clone(), true)
             }
         };
         if entry.create != wanted {
@@ -138,6 +143,11 @@ impl Sessions {
             *shared.token.lock() = Some(token.trim().into());
         }
         let created = self.ask(&entry, Msg::Wake).await?;
+        if let (true, Some(AgentError::Unsupported { message, .. })) = (is_new, &created.error) {
+            // Such a session could never be used, and its id could not be used for another.
+            self.delete_entry(shelf, &entry).await?;
+            return Err(Error::NotOffered { agent: wanted.agent, message: message.clone() });
+        }
         match created.healthy && validate {
             true => Ok(self.validated(id, &wanted, shared, created).await),
             false => Ok(created),
@@ -167,6 +177,7 @@ impl Sessions {
             directory,
             run: "probe".into(),
             resume: None,
+            asks_models: false,
         };
         match probe(&self.inner.launcher, start).await {
             Ok(()) => created,
@@ -183,7 +194,7 @@ impl Sessions {
         if self.inner.launcher.agent(&create.agent).await.is_none() {
             return Err(Error::UnknownAgent(create.agent.clone()));
         }
-        self.directory(create)?;
+        self.directory(create.directory.as_deref())?;
         let impossible = |name: &String, value: &String| {
             name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
         };
@@ -204,7 +215,7 @@ impl Sessions {
         }
         let mut create = create.clone();
         let secrets = SessionSecrets::take(&mut create);
-        let directory = self.directory(&create)?;
+        let directory = self.directory(create.directory.as_deref())?;
         let kept = first(create, !secrets.is_empty(), directory);
         // Written before the record that refers to it, so that a crash in between leaves no session without its secrets.
         if kept.has_secrets {
@@ -216,14 +227,14 @@ impl Sessions {
         Ok(Shared::new(id.clone(), journal, &kept, secrets, services))
     }
 
-    fn directory(&self, create: &CreateSessionRequest) -> Result<PathBuf, Error> {
-        let Some(directory) = &create.directory else {
+    fn directory(&self, directory: Option<&str>) -> Result<PathBuf, Error> {
+        let Some(directory) = directory else {
             return Ok(self.inner.launcher.config.current_dir.clone());
         };
         let path = PathBuf::from(directory);
         match path.is_absolute() && path.is_dir() {
             true => Ok(path),
-            false => Err(Error::Directory(directory.clone())),
+            false => Err(Error::Directory(directory.to_owned())),
         }
     }
 
@@ -245,6 +256,54 @@ impl Sessions {
             self.catch_up(&entry).await;
         }
         Ok(self.shared(id).await?.view.read().clone())
+    }
+
+    /// How many sessions have an agent that runs, by agent.
+    pub fn running(&self) -> HashMap<AgentName, u64> {
+        let mut running = HashMap::new();
+        for entry in self.inner.shelf.get().map(Shelf::entries).unwrap_or_default() {
+            let state = entry.shared.get().map(|shared| shared.view.read().state);
+            let runs = |state| {
+                matches!(
+                    state,
+                    SessionState::Starting
+                        | SessionState::Idle
+                        | SessionState::Running
+                        | SessionState::Waiting
+                )
+            };
+            if state.is_some_and(runs) {
+                *running.entry(entry.create.agent.clone()).or_default() += 1;
+            }
+        }
+        running
+    }
+
+    /// The modes that sessions accept of an agent in `directory`.
+    ///
+    /// # Errors
+    /// If there is no such agent or no such directory.
+    pub async fn modes(&self, agent: &AgentName, directory: Option<&str>) -> Result<AgentModeList, Error> {
+        let (agent, directory) = self.agent_in(agent, directory).await?;
+        Ok(self.inner.launcher.modes(&agent, directory).await)
+    }
+
+    /// The models that an agent can use in `directory`.
+    ///
+    /// # Errors
+    /// If there is no such agent or no such directory.
+    pub async fn models(&self, agent: &AgentName, directory: Option<&str>) -> Result<AgentModelList, Error> {
+        let (agent, directory) = self.agent_in(agent, directory).await?;
+        Ok(self.inner.launcher.models(&agent, directory).await)
+    }
+
+    async fn agent_in(
+        &self,
+        agent: &AgentName,
+        directory: Option<&str>,
+    ) -> Result<(Arc<Definition>, PathBuf), Error> {
+        let known = self.inner.launcher.agent(agent).await;
+        Ok((known.ok_or_else(|| Error::UnknownAgent(agent.clone()))?, self.directory(directory)?))
     }
 
     /// Writes down a message for the agent.
@@ -390,8 +449,15 @@ impl Sessions {
     /// Ends a session and its agent, and forgets it.
     pub async fn delete(&self, id: &SessionId) -> Result<(), Error> {
         let shelf = self.shelf().await?;
-        let Some(entry) = shelf.get(id) else { return Ok(()) };
-        match self.ask(&entry, |reply| Msg::Stop(Stop::Delete, reply)).await {
+        match shelf.get(id) {
+            Some(entry) => self.delete_entry(shelf, &entry).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn delete_entry(&self, shelf: &Shelf, entry: &Arc<Entry>) -> Result<(), Error> {
+        let id = &entry.id;
+        match self.ask(entry, |reply| Msg::Stop(Stop::Delete, reply)).await {
             // What cannot be read can be deleted all the same.
             Ok(()) | Err(Error::Damaged(_)) => {}
             Err(error) => return Err(error),
@@ -401,7 +467,7 @@ impl Sessions {
         // What is left of it is of no use to anybody, and is overwritten by a session of the same name.
         let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(private)).await;
         self.inner.board.forget(id);
-        shelf.forget(&entry);
+        shelf.forget(entry);
         Ok(())
     }
 

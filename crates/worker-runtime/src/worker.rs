@@ -21,7 +21,7 @@ use journal::durable;
 use protocol::{
     Event, InputId, TurnId,
     event::{InputState, SessionEndReason, SessionEnded, TurnEndReason, TurnEnded},
-    sessions::SessionCreated,
+    sessions::{AgentError, SessionCreated},
 };
 use tokio::{sync::mpsc, time::Instant};
 use tracing::Span;
@@ -62,6 +62,8 @@ pub(crate) struct Worker {
     waits: Waits,
     turn: Option<Turn>,
     agent: Agent,
+    /// What the agent that was started last works without.
+    warnings: Vec<AgentError>,
     /// Whoever waits to hear whether the agent can be used.
     wakers: Vec<Reply<SessionCreated>>,
     draft: Draft,
@@ -234,8 +236,8 @@ impl Worker {
     }
 
     fn idle_deadline(&self) -> Option<Instant> {
-        let can_go_on =
-            self.agent_row.as_ref().is_some_and(|agent| agent.capabilities.resume) && self.turn.is_none();
+        let can_go_on = self.agent_row.as_ref().is_some_and(|agent| agent.capabilities.resume == Some(true))
+            && self.turn.is_none();
         let idle = matches!(&self.agent, Agent::Running { link, .. } if link.ready) && can_go_on;
         idle.then(|| self.idle_since + self.launcher.config.idle)
     }

@@ -1,6 +1,7 @@
 //! Sessions over the Agent Client Protocol: what every agent speaks that has no better protocol of its own.
 
 mod asks;
+mod plan_files;
 mod setup;
 mod speech;
 #[cfg(test)]
@@ -19,13 +20,19 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Transport, unsupported};
+use super::{
+    Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Transport, mcp_unavailable, unsupported,
+};
 use asks::Asks;
+use plan_files::PlanFiles;
 use setup::Setup;
 use speech::Speech;
 
 /// The version of the protocol that is spoken.
 const VERSION: u64 = 1;
+
+/// How gemini-cli's notice begins that the mode has changed.
+const MODE_NOTICE: &str = "[MODE_UPDATE] ";
 
 /// The code of an error that says: log in first.
 const AUTH_REQUIRED: i64 = -32000;
@@ -61,6 +68,8 @@ struct Acp {
     version: Option<String>,
     /// What an agent can do, as it says itself.
     can: Value,
+    /// Whether it has `_session/steering`, as it says itself: the method is an extension of the protocol.
+    steers: bool,
     setup: Option<Setup>,
     /// What is told while an old session is loaded was told before.
     loading: bool,
@@ -70,6 +79,7 @@ struct Acp {
     unseen: Option<InputId>,
     speech: Speech,
     asks: Asks,
+    plan_files: PlanFiles,
     usage: TokenUsage,
 }
 
@@ -83,12 +93,14 @@ impl Acp {
             session: None,
             version: None,
             can: Value::Null,
+            steers: false,
             setup: None,
             loading: false,
             ready: false,
             prompt: None,
             unseen: None,
             asks: Asks::default(),
+            plan_files: PlanFiles::default(),
             usage: TokenUsage::default(),
         }
     }
@@ -125,7 +137,12 @@ impl Acp {
             (Pending::Initialize | Pending::Open { .. }, Err(error)) => {
                 out.facts.push(Fact::Failed(failure(error)))
             }
-            (Pending::Wish(_), Ok(_)) => self.wish(out),
+            (Pending::Wish(_), Ok(result)) => {
+                if let Some(setup) = &mut self.setup {
+                    setup.update(result);
+                }
+                self.wish(out);
+            }
             (Pending::Wish(feature), Err(error)) => {
                 out.facts.push(Fact::Failed(unsupported(feature, text(&error["message"]))));
             }
@@ -143,7 +160,12 @@ impl Acp {
 
     fn initialized(&mut self, result: &Value, out: &mut Out) {
         self.can = result["agentCapabilities"].clone();
+        self.steers = result["_meta"]["steering"]["supported"] == true;
         self.version = result["agentInfo"]["version"].as_str().map(str::to_owned);
+        for (server, transport) in setup::unreachable(&self.options.mcp, &self.can["mcpCapabilities"]) {
+            let message = format!("the agent does not support MCP over {transport}");
+            out.facts.push(mcp_unavailable(server, message));
+        }
         self.open(out);
     }
 
@@ -171,10 +193,9 @@ impl Acp {
         self.loading = false;
         let named = result["sessionId"].as_str().map(str::to_owned);
         self.session = named.or_else(|| self.options.resume.clone());
-        match Setup::new(&self.options, result) {
-            Ok(setup) => self.setup = Some(setup),
-            Err(error) => return out.facts.push(Fact::Failed(error)),
-        }
+        let setup = Setup::new(&self.options, result);
+        out.facts.push(Fact::Offers(setup.offers()));
+        self.setup = Some(setup);
         let started = AgentStarted {
             model: setup::current(result, "model"),
             mode: setup::current(result, "mode"),
@@ -187,12 +208,16 @@ impl Acp {
 
     /// Sets the next thing that was wished for; with none left the agent can be told things.
     fn wish(&mut self, out: &mut Out) {
-        let Some(wish) = self.setup.as_mut().and_then(Setup::next) else {
-            if !self.ready {
-                self.ready = true;
-                out.facts.push(Fact::Ready);
+        let wish = match self.setup.as_mut().map_or(Ok(None), Setup::next) {
+            Ok(Some(wish)) => wish,
+            Ok(None) => {
+                if !self.ready {
+                    self.ready = true;
+                    out.facts.push(Fact::Ready);
+                }
+                return;
             }
-            return;
+            Err(error) => return out.facts.push(Fact::Failed(error)),
         };
         let mut params = wish.params;
         params["sessionId"] = self.session.clone().into();
@@ -271,9 +296,13 @@ impl Acp {
             self.seen(out);
         }
         match kind {
+            "agent_message_chunk" if self.is_mode_notice(&update["content"]) => {}
             "agent_message_chunk" => self.speech.say(&update["content"], false, out),
             "agent_thought_chunk" => self.speech.say(&update["content"], true, out),
-            "tool_call" | "tool_call_update" => self.speech.tool(update, out),
+            "tool_call" | "tool_call_update" => {
+                self.plan_files.note(update);
+                self.speech.tool(update, out);
+            }
             "plan" => out.event(Event::Plan(plan(update))),
             "available_commands_update" => out.event(Event::CommandsUpdated(commands(update))),
             "usage_update" => {
@@ -285,6 +314,12 @@ impl Acp {
             }
             _ => out.unparsed(self.speech.name(), line, format!("there is no update `{kind}`")),
         }
+    }
+
+    /// Whether a text is gemini-cli's notice that the mode has changed, which it sends as if the model had said it.
+    fn is_mode_notice(&self, content: &Value) -> bool {
+        let mode = content["text"].as_str().and_then(|text| text.strip_prefix(MODE_NOTICE));
+        mode.is_some_and(|mode| self.setup.as_ref().is_some_and(|setup| setup.has_mode(mode)))
     }
 
     /// The agent asks something of us.
@@ -300,7 +335,8 @@ impl Acp {
                 }
                 self.speech.tool(&call, out);
                 let free = self.options.permission_mode == PermissionMode::Bypass;
-                self.asks.permission(id, params, free, out);
+                let plan = self.plan_files.plan_of(&params["toolCall"]);
+                self.asks.permission(id, params, plan, free, out);
             }
             "elicitation/create" => self.asks.form(line, id, params, out),
             method => {
@@ -366,6 +402,10 @@ impl Adapter for Acp {
             (None, true) => self.told(line, &message, out),
             (None, false) => out.unparsed(self.speech.name(), line, "it is no message"),
         }
+    }
+
+    fn steers(&self) -> bool {
+        self.steers
     }
 
     fn tell(&mut self, order: Order, out: &mut Out) {

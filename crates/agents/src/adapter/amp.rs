@@ -9,10 +9,11 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use protocol::{
     InputId,
+    agents::AgentMode,
     event::{AgentStarted, TokenUsage, TurnEndReason},
     message::MessageRole,
     sessions::AgentError,
@@ -20,11 +21,12 @@ use protocol::{
 use serde_json::{Value, json};
 
 use super::{
-    Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Saying, Transport,
+    Adapted, Adapter, Fact, Heard, Offers, Options, Order, Out, Prompt, Saying, Transport,
+    offers::{BUILD, mode},
     stream_json::{
         self,
         calls::{Calls, Finished},
-        content, context, list, message, parent, text, usage,
+        content, context, list, mcp, message, parent, text, usage,
     },
 };
 
@@ -33,7 +35,10 @@ const INPUTS_MAX: usize = 256;
 
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
     let (args, env, files) = launch::launch(options)?;
+    let offers = Offers { modes: modes(&options.modes), models: None };
     let adapter = Box::new(Amp {
+        offers,
+        servers: mcp::servers(&options.mcp).into_iter().map(|(name, _)| name).collect(),
         run: options.run.clone(),
         named: 0,
         resumed: options.resume.is_some(),
@@ -47,8 +52,19 @@ pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
     Ok(Adapted { adapter, transport: Transport::Lines, args, env, files })
 }
 
+/// The modes that Amp takes: `row` lists those of the installed version, which change from version to version.
+pub(super) fn modes(row: &[AgentMode]) -> Vec<AgentMode> {
+    let default = |id, name| mode(id, name, "Amp's own default mode");
+    let mut modes = vec![default(BUILD, "Build"), default(launch::DEFAULT, "Default")];
+    modes.extend_from_slice(row);
+    modes
+}
+
 /// One process of Amp.
 struct Amp {
+    offers: Offers,
+    /// The MCP servers of which it has not said whether they started.
+    servers: BTreeSet<String>,
     run: String,
     /// How many messages were named by us: it names none.
     named: u64,
@@ -66,6 +82,7 @@ struct Amp {
 
 impl Adapter for Amp {
     fn start(&mut self, out: &mut Out) {
+        out.facts.push(Fact::Offers(self.offers.clone()));
         // It says nothing before it was told something.
         out.facts.push(Fact::Ready);
     }
@@ -147,6 +164,7 @@ impl Amp {
     }
 
     fn init(&mut self, line: &Value, out: &mut Out) {
+        mcp::warn_of_failed(&mut self.servers, line, out);
         if !std::mem::replace(&mut self.started, true) {
             let owned = |key: &str| text(line, key).map(str::to_owned);
             let started =

@@ -7,6 +7,7 @@ mod ask;
 mod inputs;
 mod launch;
 mod lines;
+mod models;
 mod outcome;
 mod speech;
 mod steps;
@@ -32,7 +33,7 @@ use steps::Steps;
 
 use super::{
     Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Reply, Transport,
-    stream_json::{self, calls::Calls, content},
+    stream_json::{self, calls::Calls, content, mcp},
 };
 
 /// How many single calls are remembered as allowed for good, where the agent has no rule for them.
@@ -40,6 +41,8 @@ const ALLOWED_MAX: usize = 256;
 
 /// The first request, whose answer says that the agent is there.
 const INITIALIZE: &str = "1";
+
+pub(super) use launch::modes;
 
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
     let launch = launch::launch(options)?;
@@ -60,6 +63,10 @@ struct Claude {
     /// How many control requests were made.
     requests: u64,
     resumed: bool,
+    /// The MCP servers of which it has not said whether they started.
+    servers: BTreeSet<String>,
+    /// The chosen model.
+    model: Option<String>,
     permission_mode: PermissionMode,
     /// The mode that it goes into once its plan is approved.
     after_plan: &'static str,
@@ -132,6 +139,8 @@ impl Claude {
             named: 0,
             requests: 0,
             resumed: options.resume.is_some(),
+            servers: mcp::servers(&options.mcp).into_iter().map(|(name, _)| name).collect(),
+            model: options.model.clone(),
             permission_mode: options.permission_mode,
             after_plan,
             planning: reading || options.agent_mode == "plan",

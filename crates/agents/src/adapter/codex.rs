@@ -8,6 +8,7 @@ mod asks;
 mod error;
 mod files;
 mod items;
+mod models;
 mod notices;
 mod parts;
 mod prompt;
@@ -26,8 +27,12 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-use self::{asks::Asks, items::Items, rpc::Said, settings::Settings, turn::Turn, usage::Meter};
-use super::{Adapted, Adapter, Fact, Heard, Options, Order, Out, Reply, Transport};
+use self::{
+    asks::Asks, items::Items, models::Models, rpc::Said, settings::Settings, turn::Turn, usage::Meter,
+};
+use super::{Adapted, Adapter, Fact, Heard, Offers, Options, Order, Out, Reply, Transport};
+
+pub(super) use settings::modes;
 
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
     let settings = Settings::new(options)?;
@@ -45,6 +50,8 @@ struct Codex {
     /// What the answer to a request means. An answer that never comes stays here; there is one such for an interrupt.
     waiting: BTreeMap<u64, Waiting>,
     version: Option<String>,
+    /// Codex's models, once it was asked.
+    models: Option<Models>,
     /// What Codex calls the session.
     thread: Option<String>,
     /// The session's MCP servers that have neither started nor failed to. Codex waits for them no longer than a second,
@@ -63,6 +70,7 @@ enum Waiting {
     AccountRead,
     LoggedIn,
     SkillsKnown,
+    ModelsListed,
     Resumed,
     Begun,
     /// The turn begins, for an input unless we began it ourselves.
@@ -117,6 +125,7 @@ impl Codex {
             requests: 0,
             waiting: BTreeMap::new(),
             version: None,
+            models: None,
             thread: None,
             starting,
             turn: None,
@@ -156,6 +165,11 @@ impl Codex {
                 if let Err(message) = outcome {
                     out.event(Event::Error(super::unsupported("skills", message)));
                 }
+                self.list_models(out);
+            }
+            (Waiting::ModelsListed, outcome) => {
+                // Without a list any model is accepted.
+                self.models = outcome.ok().map(|listed| models::read(&listed));
                 self.open(out);
             }
             (Waiting::Resumed, Err(message)) => {
@@ -200,12 +214,22 @@ impl Codex {
     fn name_skills(&mut self, out: &mut Out) {
         match self.settings.skills() {
             Some(params) => self.request("skills/extraRoots/set", &params, Waiting::SkillsKnown, out),
-            None => self.open(out),
+            None => self.list_models(out),
         }
+    }
+
+    /// Asks for the models where a choice is to be checked or shown: it costs a request.
+    fn list_models(&mut self, out: &mut Out) {
+        if self.settings.lists_models() {
+            return self.request("model/list", &models::all(), Waiting::ModelsListed, out);
+        }
+        self.open(out);
     }
 
     /// Begins the thread, or goes on with that of an earlier process.
     fn open(&mut self, out: &mut Out) {
+        let models = self.models.as_ref().map(|models| models.shown.clone());
+        out.facts.push(Fact::Offers(Offers { modes: modes(), models }));
         let (method, waiting) = match self.settings.resume {
             Some(_) => ("thread/resume", Waiting::Resumed),
             None => ("thread/start", Waiting::Begun),
@@ -218,6 +242,12 @@ impl Codex {
             return Err("a thread without an id".into());
         };
         self.thread = Some(thread.to_owned());
+        if let Some(models) = &self.models
+            && let Err(error) = self.settings.check_model(models, result)
+        {
+            out.facts.push(Fact::Failed(error));
+            return Ok(());
+        }
         self.settings.opened(result, resumed);
         out.facts.push(Fact::Started {
             agent_session_id: self.thread.clone(),

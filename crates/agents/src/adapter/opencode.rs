@@ -12,6 +12,7 @@ mod calls;
 mod config;
 mod fault;
 mod messages;
+mod models;
 mod opening;
 mod policy;
 mod prompts;
@@ -28,7 +29,7 @@ use protocol::{
 use serde_json::Value;
 
 use self::{asks::Asks, calls::Calls, messages::Messages, policy::Policy, prompts::Prompts, turn::Turn};
-use super::{Adapted, Adapter, Heard, Options, Order, Out, Transport};
+use super::{Adapted, Adapter, Heard, Offers, Options, Order, Out, Transport};
 
 /// Events of a session that say nothing a reader needs, or nothing that another event does not say better.
 const PASSED_OVER: [&str; 11] = [
@@ -65,6 +66,9 @@ struct Opencode {
     directory: String,
     resume: Option<String>,
     has_mcp: bool,
+    /// Whether the server is asked for its models although none is chosen.
+    asks_models: bool,
+    offers: Offers,
     prompts: Prompts,
     calls: Calls,
     /// What the server calls the session, once it has said so.
@@ -90,7 +94,9 @@ impl Opencode {
             directory: calls::directory(&options.directory),
             resume: options.resume.clone(),
             has_mcp: !options.mcp.is_empty(),
-            prompts: Prompts::new(options)?,
+            asks_models: options.asks_models,
+            offers: Offers::default(),
+            prompts: Prompts::new(options),
             calls: Calls::default(),
             session: None,
             children: HashMap::new(),

@@ -1,6 +1,10 @@
 //! What an agent is made of, and what of it is on this machine.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::PathBuf,
+};
 
 use super::{Inner, Installer, look::Present, offer};
 use crate::{ComponentName, Definition, Purpose, Release};
@@ -37,6 +41,27 @@ impl Installer {
             version: agent.version.clone().or(installed),
             sources: self.inner.sources(&own),
         }
+    }
+}
+
+impl Installer {
+    /// What tells the installed version of an agent, as sessions start it, from every other: its number, or a hash of how it is
+    /// started and when its program was changed. Nothing if it is not installed.
+    pub async fn installed_version(&self, agent: &Definition) -> Option<String> {
+        let found = self.inner.found(agent, Some(agent.for_sessions())).await;
+        let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
+        let launch = agent.plan(agent.for_sessions(), &self.inner.config.search_path, &find).ok()?;
+        let own = ComponentName::from(agent.id.clone());
+        let managed = found.get(&own).is_some_and(|present| present.managed);
+        let stored = self.inner.store.current(&own).filter(|_| managed);
+        let number = agent.version.clone().or_else(|| Some(stored?.manifest.version.to_string()));
+        number.or_else(|| {
+            let program = found.get(&own).map_or(&launch.program, |present| &present.found.program);
+            let changed = program.metadata().and_then(|metadata| metadata.modified()).ok()?;
+            let mut hasher = DefaultHasher::new();
+            (program, changed, &launch.args, &launch.env).hash(&mut hasher);
+            Some(format!("program {:016x}", hasher.finish()))
+        })
     }
 }
 

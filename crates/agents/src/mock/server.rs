@@ -104,6 +104,7 @@ impl<W: Write> Server<W> {
                     "agentInfo": { "name": "mock", "title": "Mock agent", "version": env!("CARGO_PKG_VERSION") },
                     "agentCapabilities": { "loadSession": true, "promptCapabilities": { "image": true } },
                     "authMethods": [],
+                    "_meta": { "steering": { "supported": true } },
                 }),
             )?,
             "authenticate" | "session/set_mode" | "session/set_model" => self.answer(&id, &json!({}))?,

@@ -37,17 +37,23 @@ pub(crate) enum DaemonAgentsCommand {
         #[arg(long)]
         allow_unverified: bool,
     },
-    /// List the modes of an agent
+    /// List the modes that sessions of an agent accept
     #[command(after_help = "Examples:\n  tombolo api agents modes mock")]
     Modes {
         /// The agent
         agent: AgentName,
+        /// The directory of the session [default: that of the daemon]
+        #[arg(long, value_name = "DIRECTORY")]
+        directory: Option<String>,
     },
     /// List the models of an agent
     #[command(after_help = "Examples:\n  tombolo api agents models mock")]
     Models {
         /// The agent
         agent: AgentName,
+        /// The directory of the session [default: that of the daemon]
+        #[arg(long, value_name = "DIRECTORY")]
+        directory: Option<String>,
     },
 }
 
@@ -71,15 +77,19 @@ impl RequestCommand for DaemonAgentsCommand {
                 let request = InstallAgentRequest { version, reinstall, allow_unverified };
                 follow(client, output, &agent, &request).await
             }
-            DaemonAgentsCommand::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
-                let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
-                table(["ID", "NAME", "DESCRIPTION"], rows)
-            }),
-            DaemonAgentsCommand::Models { agent } => output.answer(&agents.models(&agent).await?, |list| {
-                let rows =
-                    list.items.into_iter().map(|model| [model.id, model.name, model.variants.join(", ")]);
-                table(["ID", "NAME", "VARIANTS"], rows)
-            }),
+            DaemonAgentsCommand::Modes { agent, directory } => {
+                output.answer(&agents.modes(&agent, directory.as_deref()).await?, |list| {
+                    let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
+                    table(["ID", "NAME", "DESCRIPTION"], rows)
+                })
+            }
+            DaemonAgentsCommand::Models { agent, directory } => {
+                output.answer(&agents.models(&agent, directory.as_deref()).await?, |list| {
+                    let rows =
+                        list.items.into_iter().map(|model| [model.id, model.name, model.variants.join(", ")]);
+                    table(["ID", "NAME", "VARIANTS"], rows)
+                })
+            }
         }
     }
 }
@@ -120,7 +130,7 @@ pub(crate) fn list(list: AgentList) -> String {
             source(agent.source).into(),
             protocol(agent.protocol, agent.capabilities.acp),
             yes_no(agent.credentials_found),
-            agent.running_instances.to_string(),
+            (agent.running_instances + agent.running_sessions).to_string(),
             or_dash(agent.path),
         ]
     });

@@ -11,7 +11,7 @@ use clap::Subcommand;
 use client::{Client, EventPageOptions};
 use protocol::{
     Author, InputId, SessionId, WaitId,
-    sessions::{AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest},
+    sessions::{AgentError, AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest},
     wait::PermissionAnswer,
 };
 
@@ -235,6 +235,7 @@ impl RequestCommand for SessionsCommand {
                     card([
                         ("healthy", yes_no(created.healthy)),
                         ("error", or_dash(created.error.as_ref().map(view::agent_error))),
+                        ("warnings", or_dash(warnings(&created.warnings))),
                         ("agent session", or_dash(created.agent_session_id)),
                     ])
                 })
@@ -292,6 +293,12 @@ impl RequestCommand for SessionsCommand {
             }
         }
     }
+}
+
+/// What the agent works without, in one line.
+fn warnings(warnings: &[AgentError]) -> Option<String> {
+    let all: Vec<_> = warnings.iter().map(view::agent_error).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// The choices for each question, from repeated `--answer` options or from `--answers` as JSON.

@@ -10,8 +10,10 @@ mod events;
 mod inbox;
 mod inputs;
 mod killed;
+mod modes;
 mod terminal;
 mod waits;
+mod warnings;
 mod watched;
 
 use reqwest::{Method, Response};

@@ -18,7 +18,7 @@ impl From<Error> for ApiError {
             Error::TooMany(_) => ProblemKind::TooManySessions,
             Error::Busy { .. } => ProblemKind::SessionBusy,
             Error::QueueFull(_) => ProblemKind::QueueFull,
-            Error::Unsupported { .. } => ProblemKind::UnsupportedFeature,
+            Error::Unsupported { .. } | Error::NotOffered { .. } => ProblemKind::UnsupportedFeature,
             Error::KeyReused(_) => ProblemKind::KeyReused,
             Error::InputNotFound(_) => ProblemKind::InputNotFound,
             Error::InputGone(_) => ProblemKind::InputGone,

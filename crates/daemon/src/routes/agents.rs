@@ -10,7 +10,13 @@ use protocol::{
     AgentName, ProblemKind,
     agents::{Agent, AgentList, AgentModeList, AgentModelList},
 };
-use server::{RouteCollector, extract::Path, routes};
+use serde::Deserialize;
+use server::{
+    RouteCollector,
+    extract::{Path, Query},
+    routes,
+};
+use utoipa::IntoParams;
 
 use super::Problems;
 use crate::{
@@ -25,14 +31,15 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
 /// List the known agents.
 #[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = OK, body = AgentList), Problems))]
 async fn list(State(app): State<App>) -> Json<AgentList> {
-    let mut items = Vec::new();
+    let (mut items, running) = (Vec::new(), app.sessions.running());
     for agent in app.installer.agents().await.iter() {
-        items.push(describe(&app, agent).await);
+        let running = running.get(&agent.id).copied().unwrap_or_default();
+        items.push(describe(&app, agent, running).await);
     }
     Json(AgentList { items, next_cursor: None })
 }
 
-async fn describe(app: &App, agent: &Definition) -> Agent {
+async fn describe(app: &App, agent: &Definition, running_sessions: u64) -> Agent {
     let presence = app.installer.presence(agent).await;
     Agent {
         id: agent.id.clone(),
@@ -49,27 +56,53 @@ async fn describe(app: &App, agent: &Definition) -> Agent {
         protocol: agent.protocol,
         capabilities: agent.capabilities,
         running_instances: app.instances.running_count(&agent.id) as u64,
+        running_sessions,
     }
 }
 
-/// List the modes of an agent.
+/// The directory that the agent would work in.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct DirectoryQuery {
+    /// The directory of the session, as an absolute path; the daemon's own if left out. Some agents read modes and models from
+    /// the project.
+    #[param(pattern = "^/", max_length = 4096)]
+    directory: Option<String>,
+}
+
+/// List the modes that sessions of an agent accept.
+///
+/// An installed agent that has not told its modes yet is started and asked.
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/modes", tag = "agents",
-    params(("agent" = String, Path, description = "The agent")),
+    params(("agent" = String, Path, description = "The agent"), DirectoryQuery),
     responses((status = OK, body = AgentModeList), Problems)
 )]
-async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<AgentModeList>> {
-    Ok(Json(AgentModeList { modes: find(&app, &name).await?.modes.clone() }))
+async fn modes(
+    State(app): State<App>,
+    Path(name): Path<AgentName>,
+    Query(query): Query<DirectoryQuery>,
+) -> Result<Json<AgentModeList>> {
+    find(&app, &name).await?;
+    Ok(Json(app.sessions.modes(&name, query.directory.as_deref()).await?))
 }
 
 /// List the models of an agent.
+///
+/// An installed agent that has not told its models yet is started and asked.
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/models", tag = "agents",
-    params(("agent" = String, Path, description = "The agent")),
+    params(("agent" = String, Path, description = "The agent"), DirectoryQuery),
     responses((status = OK, body = AgentModelList), Problems)
 )]
-async fn models(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<AgentModelList>> {
-    Ok(Json(AgentModelList { items: find(&app, &name).await?.models.clone(), next_cursor: None }))
+async fn models(
+    State(app): State<App>,
+    Path(name): Path<AgentName>,
+    Query(query): Query<DirectoryQuery>,
+) -> Result<Json<AgentModelList>> {
+    find(&app, &name).await?;
+    Ok(Json(app.sessions.models(&name, query.directory.as_deref()).await?))
 }
 
 async fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {

@@ -18,6 +18,8 @@ pub(super) fn hide_error_message(error: &mut AgentError) {
         | AgentError::ModelError { message, .. }
         | AgentError::ResumeFailed { message }
         | AgentError::ProtocolError { message }
+        | AgentError::McpUnavailable { message, .. }
+        | AgentError::SkillUnavailable { message, .. }
         | AgentError::StorageError { message }
         | AgentError::Other { message } => message.clear(),
         AgentError::Unknown(members) => members.values_mut().for_each(|member| *member = Value::Null),
@@ -30,18 +32,28 @@ pub(super) fn hide_error_messages(value: &mut Value) {
         Value::Object(members) if is_problem(members) => hide_problem_message(members),
         Value::Object(members) => {
             for (name, member) in members {
-                if name == "error"
-                    && let Ok(mut error) = serde_json::from_value::<AgentError>(member.clone())
-                {
-                    hide_error_message(&mut error);
-                    *member = serde_json::to_value(error).unwrap_or_default();
-                } else {
-                    hide_error_messages(member);
+                match member {
+                    Value::Array(warnings) if name == "warnings" => {
+                        warnings.iter_mut().for_each(hide_in_error);
+                    }
+                    error
+                        if name == "error" && serde_json::from_value::<AgentError>(error.clone()).is_ok() =>
+                    {
+                        hide_in_error(error);
+                    }
+                    other => hide_error_messages(other),
                 }
             }
         }
         Value::Array(items) => items.iter_mut().for_each(hide_error_messages),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn hide_in_error(value: &mut Value) {
+    if let Ok(mut error) = serde_json::from_value::<AgentError>(value.clone()) {
+        hide_error_message(&mut error);
+        *value = serde_json::to_value(error).unwrap_or_default();
     }
 }
 

@@ -100,6 +100,9 @@ async fn forward(
 ) -> Result<Response> {
     let registered = find(&app, &id)?;
     let (mut parts, body) = request.into_parts();
+    if asked.rule.action.asks_agents() {
+        session::check_directory(&app, &caller, &registered.workspace, &parts.uri)?;
+    }
     let sight = caller.rights.visibility(&*app.access.policy.now(), &registered.workspace, &id);
     let (partly, permit) = match sight {
         Visibility::Full => (None, permit.seeing_everything()),

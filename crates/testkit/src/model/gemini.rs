@@ -10,6 +10,9 @@ use super::{
     offered_tools::OfferedTool,
 };
 
+/// The file of a plan. In plan mode gemini-cli puts it into a directory of its own.
+const PLAN_FILE: &str = "plan.md";
+
 pub(super) fn parse_request(body: &Value) -> Conversation {
     let mut conversation = Conversation {
         has_system_prompt: !text_of(&body["systemInstruction"]).is_empty(),
@@ -19,6 +22,7 @@ pub(super) fn parse_request(body: &Value) -> Conversation {
         let schema = function.get("parametersJsonSchema").unwrap_or(&function["parameters"]).clone();
         conversation.tools.add(&function["name"], OfferedTool { schema, ..OfferedTool::default() });
     }
+    conversation.plan_file = conversation.tools.wants_plan_file().then(|| PLAN_FILE.into());
     for content in list(body, "contents") {
         read_content(content, &mut conversation.turns);
     }

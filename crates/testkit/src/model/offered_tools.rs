@@ -17,6 +17,9 @@ const QUESTIONS: &[&str] = &["AskUserQuestion", "question", "request_user_input"
 const PLANS: &[&str] = &["ExitPlanMode", "exit_plan_mode", "plan_exit"];
 const LISTS: &[&str] = &["TodoWrite", "todowrite", "update_plan", "write_todos", "todo_write"];
 
+/// The argument that names the file of a plan, of gemini-cli's `exit_plan_mode`.
+const PLAN_FILE: &str = "plan_filename";
+
 /// With its newest models Codex offers only this tool. It runs JavaScript, which calls the other tools.
 const CODE_MODE: &str = "exec";
 
@@ -106,7 +109,8 @@ impl OfferedTools {
         let key =
             |keys: [&'static str; 3]| keys.into_iter().find(|key| self.takes(name, key)).unwrap_or(keys[0]);
         let (file, content) = (key(["file_path", "filePath", "path"]), key(["content", "text", "contents"]));
-        self.call(name.unwrap_or("write"), ToolArguments::Json(json!({ file: path, content: text })))
+        let unlisted = if self.has(DEFERRED) { "Write" } else { "write" };
+        self.call(name.unwrap_or(unlisted), ToolArguments::Json(json!({ file: path, content: text })))
     }
 
     /// A new file as a patch, for agents that write files only with `apply_patch`.
@@ -138,20 +142,22 @@ impl OfferedTools {
         self.call(name, ToolArguments::Json(json!({ "questions": [one] })))
     }
 
-    /// Claude Code wants the plan in a file before it leaves plan mode, hence two calls. Codex has no tool for plans
-    /// and recognises them by a tag in the text.
+    /// Whether the tool that submits a plan takes the name of its file (gemini-cli).
+    pub(super) fn wants_plan_file(&self) -> bool {
+        self.takes(self.first_of(PLANS), PLAN_FILE)
+    }
+
+    /// Claude Code and gemini-cli want the plan in a file before they leave plan mode, hence two calls. Codex has no tool
+    /// for plans and recognises them by a tag in the text.
     fn plan(&self, text: &str, file: Option<&str>) -> Vec<AnswerPart> {
         let deferred = self.has(DEFERRED).then_some("ExitPlanMode");
         let Some(name) = self.first_of(PLANS).or(deferred) else {
             return vec![AnswerPart::Text(format!("<proposed_plan>\n{text}\n</proposed_plan>"))];
         };
-        let write = file.map(|file| {
-            self.call(
-                "Write",
-                ToolArguments::Json(json!({ "file_path": file, "content": format!("{text}\n") })),
-            )
-        });
-        let exit = self.call(name, ToolArguments::Json(json!({ "plan": text })));
+        let write = file.map(|file| self.edit(file, &format!("{text}\n")));
+        let submitted =
+            if self.wants_plan_file() { json!({ PLAN_FILE: file }) } else { json!({ "plan": text }) };
+        let exit = self.call(name, ToolArguments::Json(submitted));
         write.into_iter().chain([exit]).collect()
     }
 

@@ -53,6 +53,9 @@ impl Worker {
     pub(super) async fn on_step(&mut self, step: Step) {
         match step {
             Step::Started(Ok(mut link)) => {
+                for warning in std::mem::take(&mut link.warnings) {
+                    self.warn(warning, None);
+                }
                 let out = link.start();
                 let deadline = Instant::now() + HANDSHAKE;
                 self.agent = Agent::Running { link, deadline };
@@ -110,6 +113,7 @@ impl Worker {
         }
         self.launcher.metrics.agent_starts.inc();
         self.kept.runs += 1;
+        self.warnings.clear();
         self.dirty = true;
         let mut create = self.shared.secrets.complete(self.kept.create.clone());
         create.token = self.shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
@@ -119,6 +123,7 @@ impl Worker {
             private: self.launcher.private(&self.shared.id),
             run: format!("r{}", self.kept.runs),
             resume: self.kept.agent_session_id.clone(),
+            asks_models: false,
         };
         let launcher = self.launcher.clone();
         self.agent = Agent::Starting(Box::pin(async move { launcher.start(start).await }));

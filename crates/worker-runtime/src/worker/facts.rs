@@ -12,6 +12,9 @@ use tracing::{field::Empty, info_span, warn};
 
 use super::{Agent, Turn, Worker};
 
+/// How many warnings the answer to the creation of a session lists.
+const WARNINGS_MAX: usize = 64;
+
 impl Worker {
     pub(super) fn on_fact(&mut self, fact: Fact, raw: Option<&[u8]>) {
         match fact {
@@ -26,7 +29,10 @@ impl Worker {
                 self.dirty = true;
                 self.note(Event::Started(started), false, raw);
             }
+            // The choices of a session are checked by the adapter; only those who choose ask for the list.
+            Fact::Offers(_) => {}
             Fact::Event(event) => self.happened(event, raw),
+            Fact::Warning(warning) => self.warn(warning, raw),
             Fact::TurnStarted => {
                 if self.turn.is_none() {
                     self.begin_turn(TurnId::mint(), None);
@@ -85,6 +91,14 @@ impl Worker {
             _ => {}
         }
         self.note(event, false, raw);
+    }
+
+    /// The agent works without something. That is no error of the session.
+    pub(super) fn warn(&mut self, warning: AgentError, raw: Option<&[u8]>) {
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warnings.push(warning.clone());
+        }
+        self.note(Event::Error(warning), false, raw);
     }
 
     fn asked(&mut self, key: String, asking: agents::adapter::Asking, raw: Option<&[u8]>) {
@@ -195,6 +209,7 @@ impl Worker {
             healthy: error.is_none(),
             error: error.cloned(),
             agent_session_id: self.kept.agent_session_id.clone(),
+            warnings: self.warnings.clone(),
         };
         for waker in std::mem::take(&mut self.wakers) {
             self.answer(waker, Ok(created.clone()));

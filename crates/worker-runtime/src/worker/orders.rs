@@ -71,7 +71,7 @@ impl Worker {
         key: Option<IdempotencyKey>,
         author: Author,
     ) -> Result<MessageAccepted, Error> {
-        if !self.agent_row.as_ref().is_some_and(|agent| agent.capabilities.steering) {
+        if !matches!(&self.agent, Agent::Running { link, .. } if link.steers()) {
             return Err(Error::Unsupported {
                 agent: self.kept.create.agent.clone(),
                 feature: "steer",

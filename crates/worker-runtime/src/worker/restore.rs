@@ -82,6 +82,7 @@ impl Worker {
             inputs,
             waits,
             agent: Agent::Absent,
+            warnings: Vec::new(),
             wakers: Vec::new(),
             draft: Default::default(),
             says: Vec::new(),

@@ -11,7 +11,7 @@ export type { AgentFeature, ConnectedAgent, SessionChoice } from "./agent/featur
 export type { SessionInfo } from "./agent/session-tracker.js";
 export type { SessionMcpServer, SessionOptions, StopReason } from "./agent/sessions.js";
 export { SandboxAgentClient, type SandboxAgentOptions } from "./client.js";
-export type { Agents, InstallEvent } from "./daemon/agents.js";
+export type { Agents, InstallEvent, OfferOptions } from "./daemon/agents.js";
 export type { Config, McpServers, Skills } from "./daemon/config.js";
 export type { FileContent, Files, OpenFile, ReadFileOptions, WriteFileOptions } from "./daemon/files.js";
 export type { LogsOptions, Processes } from "./daemon/processes.js";

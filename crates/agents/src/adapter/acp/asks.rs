@@ -22,17 +22,23 @@ enum Ask {
 }
 
 impl Asks {
-    /// The agent asks for permission; where everything is allowed, it has it.
-    pub(super) fn permission(&mut self, id: &Value, params: &Value, free: bool, out: &mut Out) {
+    /// The agent asks for permission, or for the approval of a plan. Where everything is allowed, it has the permission.
+    pub(super) fn permission(
+        &mut self,
+        id: &Value,
+        params: &Value,
+        plan: Option<String>,
+        free: bool,
+        out: &mut Out,
+    ) {
         let call = &params["toolCall"];
         let options = params["options"].as_array().cloned().unwrap_or_default();
-        let plan = call["rawInput"]["plan"].as_str().filter(|_| call["kind"] == "switch_mode");
         let call_id = call["toolCallId"].as_str().map(str::to_owned);
         if let Some(plan) = plan {
             let asking = Asking::Question(QuestionAsk {
                 call_id,
                 questions: vec![approval(text(&call["title"]))],
-                plan: Some(plan.into()),
+                plan: Some(plan),
             });
             self.0.insert(id.to_string(), Ask::Plan { options });
             return out.facts.push(Fact::Asked { key: id.to_string(), asking });

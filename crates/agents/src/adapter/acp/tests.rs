@@ -104,7 +104,8 @@ fn said(options: Options, opened: &Value) -> (Vec<Value>, Vec<Fact>) {
 #[test]
 fn wishes_are_fulfilled_or_refused() {
     let opened = json!({ "sessionId": "s", "modes": { "availableModes": [{ "id": "plan" }, { "id": "auto" }] },
-        "configOptions": [{ "id": "model" }, { "id": "effort" }] });
+        "configOptions": [{ "id": "model", "options": [{ "value": "m" }] },
+            { "id": "effort", "options": [{ "group": "g", "options": [{ "value": "high" }] }] }] });
     let wishes = Options {
         model: Some("m".into()),
         variant: Some("high".into()),
@@ -128,12 +129,116 @@ fn wishes_are_fulfilled_or_refused() {
         (Options { model: Some("x".into()), ..options() }, "model"),
         (Options { permission_mode: PermissionMode::Plan, ..options() }, "permissionMode"),
     ] {
-        let (_, facts) = said(wish, &json!({ "sessionId": "s" }));
+        let (_, facts) = said(wish.clone(), &json!({ "sessionId": "s" }));
+        let modes = opened["modes"].clone();
+        assert!(
+            feature == "permissionMode" || is_refused(&said(wish, &opened).1, "choose one of "),
+            "{modes}"
+        );
         let refused = facts.iter().any(
             |fact| matches!(fact, Fact::Failed(AgentError::Unsupported { feature: named, .. }) if named == feature),
         );
         assert!(refused && !facts.contains(&Fact::Ready), "{facts:?}");
     }
+}
+
+fn is_refused(facts: &[Fact], why: &str) -> bool {
+    let refused = |fact: &Fact| matches!(fact, Fact::Failed(AgentError::Unsupported { message, .. }) if message.contains(why));
+    facts.iter().any(refused)
+}
+
+/// daemon-5: what is listed is what is accepted; the model that is set is accepted although it is not listed.
+#[test]
+fn an_agent_offers_its_modes_and_models() {
+    let opened = json!({ "sessionId": "s",
+        "modes": { "availableModes": [{ "id": "plan", "name": "Plan", "description": "Reads" }] },
+        "models": { "currentModelId": "mine", "availableModels": [{ "modelId": "m", "name": "M" }] } });
+    let (_, facts) = said(Options { model: Some("mine".into()), ..options() }, &opened);
+    assert!(facts.contains(&Fact::Ready));
+    let Some(Fact::Offers(offers)) = facts.iter().find(|fact| matches!(fact, Fact::Offers(_))) else {
+        panic!()
+    };
+    let ids: Vec<_> = offers.modes.iter().map(|mode| (mode.id.as_str(), mode.description.as_str())).collect();
+    assert_eq!(ids, [("build", "The default behaviour of the agent"), ("plan", "Reads")]);
+    assert_eq!(offers.models.as_ref().unwrap()[0].id, "m");
+}
+
+fn heard(adapter: &mut Acp, message: &Value, out: &mut Out) {
+    adapter.hear(Heard::Line(message.to_string().as_bytes()), out);
+}
+
+fn update(update: &Value) -> Value {
+    json!({ "method": "session/update", "params": { "sessionId": "s", "update": update } })
+}
+
+/// sessions-10: gemini-cli asks for the approval of a file, which it wrote before.
+#[test]
+fn a_plan_in_a_file_is_shown_and_approved() {
+    let mut adapter = Acp::new(options());
+    let mut out = Out::default();
+    let (path, other) = ("/home/user/.gemini/tmp/p/plans/sail.md", "/home/user/project/code.rs");
+    for (id, path, text) in [
+        ("write_file__1", path, "# sail at noon"),
+        ("write_file__2", other, "fn main() {}"),
+        ("replace__3", path, "# sail at dawn"),
+    ] {
+        heard(
+            &mut adapter,
+            &update(&json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "kind": "edit",
+            "content": [{ "type": "diff", "path": path, "oldText": "", "newText": text }] })),
+            &mut out,
+        );
+    }
+    let options =
+        json!([{ "optionId": "yes", "kind": "allow_once" }, { "optionId": "no", "kind": "reject_once" }]);
+    let ask = |id: u64, path: &str| {
+        json!({ "id": id, "method": "session/request_permission", "params": { "options": options, "toolCall": {
+            "toolCallId": format!("exit_plan_mode__{id}"), "kind": "other", "content": [], "locations": [],
+            "title": format!("Requesting plan approval for: {path}") } } })
+    };
+    out.facts.clear();
+    heard(&mut adapter, &ask(4, path), &mut out);
+    let asked = |out: &Out| {
+        out.facts.iter().find_map(|fact| match fact {
+            Fact::Asked { key, asking: super::super::Asking::Question(ask) } => {
+                Some((key.clone(), ask.plan.clone().unwrap()))
+            }
+            _ => None,
+        })
+    };
+    let (key, plan) = asked(&out).expect("a plan");
+    assert_eq!(plan, "# sail at dawn");
+    out.says.clear();
+    let reply = super::super::Reply::Answers(vec![vec!["Approve".into()]]);
+    adapter.tell(Order::Answer { key, reply }, &mut out);
+    let Saying::Line(line) = &out.says[0] else { panic!() };
+    let answer: Value = serde_json::from_slice(line).unwrap();
+    assert_eq!(answer["result"]["outcome"]["optionId"], "yes");
+    // Of a file that an earlier process wrote, only the name is known.
+    out.facts.clear();
+    heard(&mut adapter, &ask(5, "/plans/old.md"), &mut out);
+    assert!(asked(&out).expect("a plan").1.contains("/plans/old.md"));
+}
+
+/// sessions-9: gemini-cli reports its mode as if the model had said it.
+#[test]
+fn a_notice_of_the_mode_is_not_the_models_text() {
+    let mut adapter = Acp::new(options());
+    let mut out = Out::default();
+    adapter.start(&mut out);
+    heard(&mut adapter, &json!({ "id": 1, "result": {} }), &mut out);
+    let modes = json!({ "availableModes": [{ "id": "plan", "name": "Plan" }] });
+    heard(&mut adapter, &json!({ "id": 2, "result": { "sessionId": "s", "modes": modes } }), &mut out);
+    out.facts.clear();
+    let say = |text: &str| {
+        update(
+            &json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }),
+        )
+    };
+    heard(&mut adapter, &say("[MODE_UPDATE] plan"), &mut out);
+    assert_eq!(out.facts, []);
+    heard(&mut adapter, &say("[MODE_UPDATE] of mine"), &mut out);
+    assert!(!out.facts.is_empty(), "this is text");
 }
 
 /// sessions-2: where nothing is checked, nobody is asked.
@@ -166,9 +271,9 @@ fn a_loaded_session_does_not_repeat_itself() {
     ] {
         adapter.hear(Heard::Line(message.to_string().as_bytes()), &mut out);
     }
-    assert_eq!(out.facts.len(), 2, "{:?}", out.facts);
+    assert_eq!(out.facts.len(), 3, "{:?}", out.facts);
     assert!(
-        matches!(&out.facts[0], Fact::Started { agent_session_id: Some(id), started } if id == "old" && started.resumed)
+        matches!(&out.facts[1], Fact::Started { agent_session_id: Some(id), started } if id == "old" && started.resumed)
     );
     out.facts.clear();
     adapter

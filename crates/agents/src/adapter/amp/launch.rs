@@ -5,13 +5,18 @@ use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
 use protocol::sessions::{AgentError, PermissionMode};
 use serde_json::Value;
 
-use crate::adapter::{Options, stream_json::mcp, unsupported};
+use crate::adapter::{
+    Options,
+    offers::{BUILD, check_mode},
+    stream_json::mcp,
+    unsupported,
+};
 
 /// Lines of JSON both ways, with what the model thinks.
 const ARGS: [&str; 4] = ["--execute", "--stream-json", "--stream-json-thinking", "--stream-json-input"];
 
-/// Its modes; each is a model, a prompt and a set of tools.
-const MODES: [&str; 4] = ["smart", "rush", "large", "deep"];
+/// Another name for [`BUILD`].
+pub(super) const DEFAULT: &str = "default";
 
 type Launch = (Vec<OsString>, BTreeMap<String, OsString>, Vec<(PathBuf, Vec<u8>)>);
 
@@ -35,9 +40,12 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
     }
     args.extend(ARGS.map(OsString::from));
     match options.agent_mode.as_str() {
-        "build" | "default" => {}
-        mode if MODES.contains(&mode) => args.extend(["--mode".into(), mode.into()]),
-        other => return Err(unsupported("agentMode", format!("Amp has no mode `{other}`"))),
+        BUILD | DEFAULT => {}
+        // A mode is a model, a prompt and a set of tools.
+        mode => {
+            check_mode(&super::modes(&options.modes), mode)?;
+            args.extend(["--mode".into(), mode.into()]);
+        }
     }
     if options.permission_mode == PermissionMode::Bypass {
         args.push("--dangerously-allow-all".into());

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{Options, adapt};
 use crate::adapter::{
     Adapted, Heard, Out,
+    offers::mode,
     replay::{self, options_with, unsupported_feature},
 };
 
@@ -90,6 +91,7 @@ fn a_rule_that_rejects_cancels_the_call() {
 fn the_choices_of_a_session_are_arguments() {
     let plain = with(|_| {});
     let chosen = with(|options| {
+        options.modes = vec![mode("rush", "Rush", "")];
         options.agent_mode = "rush".into();
         options.permission_mode = PermissionMode::Bypass;
         options.skills = [("a".into(), "/skills/a".into()), ("b".into(), "/skills/b".into())].into();

@@ -2,10 +2,17 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
-use protocol::sessions::{AgentError, PermissionMode};
+use protocol::{
+    agents::AgentMode,
+    sessions::{AgentError, PermissionMode},
+};
 use serde_json::json;
 
-use crate::adapter::{Options, stream_json::mcp, unsupported};
+use crate::adapter::{
+    Options,
+    offers::{BUILD, check, mode},
+    stream_json::mcp,
+};
 
 /// Lines of JSON both ways, with requests that control it. `--permission-prompt-tool stdio` is what lets it ask.
 const ARGS: [&str; 9] = [
@@ -19,6 +26,20 @@ const ARGS: [&str; 9] = [
     "--permission-prompt-tool",
     "stdio",
 ];
+
+/// The modes that a session can choose, with name and description. All but `build`, another name for `default`, are words of
+/// `--permission-mode`.
+const MODES: [(&str, &str, &str); 5] = [
+    (BUILD, "Build", "Always asks before it makes changes"),
+    ("default", "Manual", "Always asks before it makes changes"),
+    ("acceptEdits", "Accept edits", "Edits files without asking"),
+    ("plan", "Plan", "Makes a plan, which a person approves before it is carried out"),
+    ("auto", "Auto", "Decides by itself what it may do"),
+];
+
+pub(in crate::adapter) fn modes() -> Vec<AgentMode> {
+    MODES.map(|(id, name, description)| mode(id, name, description)).into()
+}
 
 /// With its own choice here, every command in plan mode is refused without a question unless the vendor's server is used.
 const SETTINGS: &str = r#"{"useAutoModeDuringPlan":false}"#;
@@ -40,7 +61,7 @@ pub(super) struct Launch {
 /// # Errors
 /// [`AgentError::Unsupported`] for a mode or a variant that it does not have.
 pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
-    let (mode, after_plan) = modes(options)?;
+    let (mode, after_plan) = starting_modes(options)?;
     let mut args: Vec<OsString> = ARGS.iter().chain(&["--settings", SETTINGS]).map(Into::into).collect();
     let mut arg = |name: &str, value: OsString| args.extend([name.into(), value]);
     if let Some(mode) = mode {
@@ -50,12 +71,7 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
         arg("--model", model.into());
     }
     if let Some(variant) = &options.variant {
-        if !VARIANTS.contains(&variant.as_str()) {
-            return Err(unsupported(
-                "variant",
-                format!("there is no variant `{variant}`; choose one of {}", VARIANTS.join(", ")),
-            ));
-        }
+        check("variant", "variant", variant, VARIANTS.into_iter())?;
         arg("--effort", variant.into());
     }
     if let Some(session) = &options.resume {
@@ -86,14 +102,11 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
 }
 
 /// The mode that it starts in, unless that is its own choice, and the one after a plan.
-fn modes(options: &Options) -> Result<(Option<&'static str>, &'static str), AgentError> {
-    let behaviour = match options.agent_mode.as_str() {
-        "build" | "default" => None,
-        "acceptEdits" => Some("acceptEdits"),
-        "auto" => Some("auto"),
-        "plan" => Some("plan"),
-        other => return Err(unsupported("agentMode", format!("Claude Code has no mode `{other}`"))),
-    };
+fn starting_modes(options: &Options) -> Result<(Option<&'static str>, &'static str), AgentError> {
+    let modes = MODES.map(|(mode, ..)| mode);
+    check("agentMode", "mode", &options.agent_mode, modes.into_iter())?;
+    let behaviour = modes.into_iter().find(|mode| *mode == options.agent_mode);
+    let behaviour = behaviour.filter(|mode| ![BUILD, "default"].contains(mode));
     let after_plan = behaviour.filter(|mode| *mode != "plan").unwrap_or("default");
     Ok(match options.permission_mode {
         PermissionMode::Default => (behaviour, after_plan),

@@ -8,8 +8,11 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Ask, Claude, Fact, Failure, INITIALIZE, Out, Turn, outcome};
-use crate::adapter::stream_json::{calls::Finished, content, context, list, message, parent, text, usage};
+use super::{Ask, Claude, Fact, Failure, INITIALIZE, Out, Turn, models, modes, outcome};
+use crate::adapter::{
+    Offers,
+    stream_json::{calls::Finished, content, context, list, message, parent, text, usage},
+};
 
 /// Lines that say nothing which is not told in another way, or nothing about the session.
 const IGNORED: [&str; 8] = [
@@ -207,7 +210,14 @@ impl Claude {
         match text(response, "subtype") {
             Some("success") if first => {
                 self.ready = true;
-                self.commands(response.get("response").unwrap_or(&Value::Null), out);
+                let said = response.get("response").unwrap_or(&Value::Null);
+                let models = models::read(said);
+                out.facts.push(Fact::Offers(Offers { modes: modes(), models: Some(models.clone()) }));
+                if let Err(error) = models::check(&models, self.model.as_deref()) {
+                    out.facts.push(Fact::Failed(error));
+                    return Ok(());
+                }
+                self.commands(said, out);
                 out.facts.push(Fact::Ready);
             }
             Some("success") => {}

@@ -7,7 +7,7 @@ use protocol::{
 use serde_json::Value;
 
 use super::{Claude, Fact, Out};
-use crate::adapter::stream_json::{message, text};
+use crate::adapter::stream_json::{mcp, message, text};
 
 /// Those that say nothing which is not told in another way, or nothing about the session.
 const IGNORED_SYSTEM: [&str; 34] = [
@@ -96,6 +96,7 @@ impl Claude {
     /// It says who it is, at the beginning of every turn.
     fn init(&mut self, line: &Value, out: &mut Out) {
         self.mode(line);
+        mcp::warn_of_failed(&mut self.servers, line, out);
         let owned = |key: &str| text(line, key).map(str::to_owned);
         let session = owned("session_id");
         if self.session.is_none() || (session.is_some() && self.session != session) {

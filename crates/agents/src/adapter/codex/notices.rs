@@ -7,7 +7,7 @@ use protocol::{
 use serde_json::Value;
 
 use super::{Codex, error, turn};
-use crate::adapter::{Fact, Out};
+use crate::adapter::{Fact, Out, mcp_unavailable};
 
 /// What is known and says nothing that a session wants to know, or says again what is told elsewhere.
 const IGNORED: &[&str] = &[
@@ -86,7 +86,7 @@ impl Codex {
                 let name = params["name"].as_str().unwrap_or_default();
                 if params["status"] == "failed" {
                     let why = params["error"].as_str().unwrap_or("it could not be started");
-                    self.status(format!("MCP server {name}: {why}"), out);
+                    out.facts.push(mcp_unavailable(name, why));
                 }
                 if params["status"] != "starting" {
                     self.server_settled(name, out);

@@ -7,13 +7,23 @@ use std::{
 };
 
 use protocol::{
+    agents::AgentMode,
     config::{McpOauth, McpServer, McpServerCommand, McpTransport},
     sessions::{AgentError, PermissionMode},
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 
-use crate::adapter::{Options, unsupported};
+use super::models::Models;
+
+use crate::adapter::{
+    Options,
+    offers::{BUILD, check_mode, check_model, check_variant, mode},
+    unsupported,
+};
+
+/// The provider of Codex's own models.
+const VENDOR: &str = "openai";
 
 /// How a session wants Codex to be.
 pub(super) struct Settings {
@@ -28,6 +38,8 @@ pub(super) struct Settings {
     /// What the thread was last told of that; none if an earlier process may have told it something.
     told: Option<Mode>,
     effort: Option<String>,
+    /// Whether Codex is asked for its models although none is chosen.
+    asks_models: bool,
     token: Option<SecretString>,
     permissions: PermissionMode,
     directory: PathBuf,
@@ -42,6 +54,19 @@ pub(super) enum Mode {
     Plan,
 }
 
+/// The mode in which Codex makes a plan.
+const PLAN: &str = "plan";
+
+/// The modes that a session can choose: Codex's collaboration modes. `build` is another name for its default mode.
+pub(in crate::adapter) fn modes() -> Vec<AgentMode> {
+    const DEFAULT: &str = "Works on the task, and asks before it changes or runs anything";
+    vec![
+        mode(BUILD, "Build", DEFAULT),
+        mode("default", "Default", DEFAULT),
+        mode(PLAN, "Plan", "Makes a plan, which a person approves before it is carried out"),
+    ]
+}
+
 /// What is said first.
 pub(super) fn hello() -> Value {
     json!({
@@ -53,12 +78,8 @@ pub(super) fn hello() -> Value {
 
 impl Settings {
     pub(super) fn new(options: &Options) -> Result<Self, AgentError> {
-        let plans = match options.agent_mode.as_str() {
-            "build" | "default" => false,
-            "plan" => true,
-            other => return Err(unsupported("agentMode", format!("Codex has no mode `{other}`"))),
-        };
-        let plans = plans || options.permission_mode == PermissionMode::Plan;
+        check_mode(&modes(), &options.agent_mode)?;
+        let plans = options.agent_mode == PLAN || options.permission_mode == PermissionMode::Plan;
         let servers = options.mcp.iter().map(|(name, server)| Ok((name.clone(), mcp_server(name, server)?)));
         Ok(Self {
             run: options.run.clone(),
@@ -68,6 +89,7 @@ impl Settings {
             mode: if plans { Mode::Plan } else { Mode::Default },
             told: None,
             effort: options.variant.clone(),
+            asks_models: options.asks_models,
             token: options.token.clone(),
             permissions: options.permission_mode,
             directory: options.directory.clone(),
@@ -88,6 +110,23 @@ impl Settings {
     pub(super) fn login(&self) -> Option<Value> {
         let token = self.token.as_ref()?;
         Some(json!({ "type": "apiKey", "apiKey": token.expose_secret() }))
+    }
+
+    /// Whether Codex is asked for its models.
+    pub(super) fn lists_models(&self) -> bool {
+        self.asks_models || self.model.is_some() || self.effort.is_some()
+    }
+
+    /// Rejects a model or a variant that Codex does not have. Of a provider from the user's own configuration Codex cannot
+    /// know the models: its list has only those of its vendor.
+    pub(super) fn check_model(&self, models: &Models, opened: &Value) -> Result<(), AgentError> {
+        let model = self.model.as_deref().or(opened["model"].as_str()).unwrap_or_default();
+        if models.known.iter().any(|known| known.id == model) {
+            let check = |effort| check_variant(&models.known, Some(model), effort);
+            return self.effort.as_deref().map_or(Ok(()), check);
+        }
+        let is_vendors = opened["modelProvider"] == VENDOR;
+        self.model.as_ref().filter(|_| is_vendors).map_or(Ok(()), |model| check_model(&models.shown, model))
     }
 
     /// The names of the MCP servers that it is to use.

@@ -16,6 +16,8 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-'
 pub(super) enum Purpose {
     /// Which modes there are.
     Modes,
+    /// Which models there are.
+    Models,
     /// What is configured.
     Config,
     /// How its MCP servers are.

@@ -1,14 +1,17 @@
 //! From a server to a session that can be told things.
 
-use protocol::{Event, event::AgentStarted, sessions::AgentError};
+use protocol::{Event, agents::AgentMode, event::AgentStarted, sessions::AgentError};
 use serde_json::{Value, json};
 
 use super::{
     Opencode,
     calls::{Purpose, escaped},
-    fault,
+    fault, models,
 };
-use crate::adapter::{Fact, Out, unsupported};
+use crate::adapter::{
+    Fact, Out, mcp_unavailable,
+    offers::{check_mode, with_build},
+};
 
 impl Opencode {
     pub(super) fn open(&mut self, out: &mut Out) {
@@ -27,11 +30,14 @@ impl Opencode {
                 out.event(Event::Error(AgentError::ResumeFailed { message }));
                 self.create(out);
             }
-            Purpose::Modes | Purpose::Config | Purpose::Create | Purpose::Resume if !good => {
+            Purpose::Modes | Purpose::Models | Purpose::Config | Purpose::Create | Purpose::Resume
+                if !good =>
+            {
                 let message = fault::answer(status, body);
                 out.facts.push(Fact::Failed(AgentError::StartFailed { message }));
             }
             Purpose::Modes => self.modes(&said, out),
+            Purpose::Models => self.models(&said, out),
             Purpose::Config => {
                 self.prompts.default_model(said["model"].as_str());
                 self.after_config(out);
@@ -57,13 +63,36 @@ impl Opencode {
     fn modes(&mut self, said: &Value, out: &mut Out) {
         let usable =
             |mode: &&Value| mode["mode"] != "subagent" && mode["hidden"] != true && mode["name"].is_string();
-        let names: Vec<_> = said.as_array().into_iter().flatten().filter(usable).collect();
-        let mode = self.prompts.mode();
+        let usable = said.as_array().into_iter().flatten().filter(usable);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let modes = usable.map(|said| AgentMode {
+            id: text(&said["name"]),
+            name: text(&said["name"]),
+            description: text(&said["description"]),
+        });
         // `build` is the default behaviour of whatever the server has.
-        if mode != "build" && !names.iter().any(|known| known["name"] == mode) {
-            let message = format!("there is no mode `{mode}` in this directory");
-            return out.facts.push(Fact::Failed(unsupported("agentMode", message)));
+        self.offers.modes = with_build(modes.collect());
+        if let Err(error) = check_mode(&self.offers.modes, self.prompts.mode()) {
+            return out.facts.push(Fact::Failed(error));
         }
+        if self.asks_models || self.prompts.chooses_model() {
+            let path = format!("/config/providers{}", self.directory);
+            return self.calls.get(Purpose::Models, path, out);
+        }
+        self.offered(out);
+    }
+
+    fn models(&mut self, said: &Value, out: &mut Out) {
+        let models = models::read(said);
+        if let Err(error) = self.prompts.check(&models) {
+            return out.facts.push(Fact::Failed(error));
+        }
+        self.offers.models = Some(models);
+        self.offered(out);
+    }
+
+    fn offered(&mut self, out: &mut Out) {
+        out.facts.push(Fact::Offers(self.offers.clone()));
         if self.prompts.has_model() {
             return self.after_config(out);
         }
@@ -82,8 +111,7 @@ impl Opencode {
         for (name, server) in said.as_object().into_iter().flatten() {
             if server["status"] == "failed" {
                 let why = server["error"].as_str().unwrap_or("it failed");
-                let message = format!("could not use the MCP server `{name}`: {why}");
-                out.event(Event::Error(AgentError::Other { message }));
+                out.facts.push(mcp_unavailable(name, why));
             }
         }
         self.enter(out);

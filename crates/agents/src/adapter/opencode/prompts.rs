@@ -4,6 +4,7 @@ use std::{collections::VecDeque, path::Path};
 
 use protocol::{
     InputId,
+    agents::AgentModel,
     sessions::{AgentError, MessageAttachment},
 };
 use serde_json::{Value, json};
@@ -12,7 +13,10 @@ use super::{
     Opencode,
     calls::{Purpose, escaped},
 };
-use crate::adapter::{Fact, Options, Out, Prompt, unsupported};
+use crate::adapter::{
+    Fact, Options, Out, Prompt,
+    offers::{check_model, check_variant},
+};
 
 /// The mode in which the agent only plans.
 const PLAN: &str = "plan";
@@ -21,6 +25,9 @@ const PLAN: &str = "plan";
 #[derive(Debug)]
 pub(super) struct Prompts {
     mode: String,
+    /// The model that the session chooses.
+    wanted: Option<String>,
+    /// The provider and the model that prompts name.
     model: Option<(String, String)>,
     variant: Option<String>,
     /// In the order in which they were said; without a name if we said it.
@@ -28,25 +35,27 @@ pub(super) struct Prompts {
 }
 
 impl Prompts {
-    pub(super) fn new(options: &Options) -> Result<Self, AgentError> {
-        let model = match &options.model {
-            None => None,
-            Some(model) => match split(model) {
-                Some(model) => Some(model),
-                None => {
-                    return Err(unsupported(
-                        "model",
-                        format!("`{model}` must have the form `provider/model`"),
-                    ));
-                }
-            },
-        };
+    pub(super) fn new(options: &Options) -> Self {
         let (mode, variant) = (options.agent_mode.clone(), options.variant.clone());
-        Ok(Self { mode, model, variant, waiting: VecDeque::new() })
+        let (wanted, model) = (options.model.clone(), options.model.as_deref().and_then(split));
+        Self { mode, wanted, model, variant, waiting: VecDeque::new() }
     }
 
     pub(super) fn mode(&self) -> &str {
         &self.mode
+    }
+
+    /// Whether the session chooses a model or a variant of one.
+    pub(super) fn chooses_model(&self) -> bool {
+        self.wanted.is_some() || self.variant.is_some()
+    }
+
+    /// Rejects a model or a variant that the server does not have. The server itself would accept both, and fail in the turn.
+    pub(super) fn check(&self, models: &[AgentModel]) -> Result<(), AgentError> {
+        let wanted = self.wanted.as_deref();
+        wanted.map_or(Ok(()), |wanted| check_model(models, wanted))?;
+        let variant = self.variant.as_deref();
+        variant.map_or(Ok(()), |variant| check_variant(models, wanted, variant))
     }
 
     pub(super) fn has_model(&self) -> bool {

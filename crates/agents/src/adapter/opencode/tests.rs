@@ -190,7 +190,7 @@ fn failures_of_the_model_are_told_by_their_kind() {
 /// sessions-7: a model that does not exist; said twice by the server and once by us.
 #[test]
 fn a_model_that_is_not_there_fails_the_turn() {
-    check("wrong-model", &options_with(|options| options.model = Some("scripted/nope".into())));
+    check("wrong-model", &replay::options());
 }
 
 /// sessions-7: agent unsupported feature.
@@ -265,16 +265,35 @@ fn the_server_is_started_with_the_mcp_servers_and_skills_of_the_session() {
 }
 
 #[test]
-fn a_model_without_its_provider_is_not_supported() {
-    let Err(error) = adapt(&options_with(|options| options.model = Some("scripted-1".into()))) else {
-        panic!()
+fn a_model_or_a_variant_that_is_not_there_is_not_supported() {
+    let failure = |model: &str, variant: &str| {
+        let options = options_with(|options| {
+            (options.model, options.variant) = (Some(model.into()), Some(variant.into()));
+        });
+        let (mut adapter, mut out) = (adapt(&options).unwrap().adapter, Out::default());
+        adapter.start(&mut out);
+        let mut inputs = 0;
+        for line in recorded("choice").iter().filter(|line| line.get("answer").is_some()).take(2) {
+            replay::play(adapter.as_mut(), line, &mut inputs, &mut out);
+        }
+        out.facts.into_iter().find_map(|fact| match fact {
+            Fact::Failed(protocol::sessions::AgentError::Unsupported { feature, message }) => {
+                Some((feature, message))
+            }
+            _ => None,
+        })
     };
-    insta::assert_debug_snapshot!(error, @r#"
-    Unsupported {
-        feature: "model",
-        message: "`scripted-1` must have the form `provider/model`",
-    }
-    "#);
+    assert_eq!(failure("scripted/scripted-1", "high"), None);
+    let (feature, message) = failure("scripted-1", "high").unwrap();
+    assert_eq!(
+        (feature.as_str(), message.as_str()),
+        ("model", "there is no model `scripted-1`; choose one of scripted/scripted-1, scripted/scripted-2")
+    );
+    let (feature, message) = failure("scripted/scripted-1", "odd").unwrap();
+    assert_eq!(
+        (feature.as_str(), message.as_str()),
+        ("variant", "there is no variant `odd`; choose one of high, low, medium")
+    );
 }
 
 fn recorded(case: &str) -> Vec<Value> {

@@ -1,13 +1,28 @@
 //! MCP servers in the form that most agents read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::config::{McpServer, McpServerCommand, McpTransport};
 use serde_json::{Map, Value, json};
 
+use super::{list, text};
+use crate::adapter::{Out, mcp_unavailable};
+
 /// The servers that are switched on, by name.
 pub(in crate::adapter) fn servers(mcp: &BTreeMap<String, McpServer>) -> Map<String, Value> {
     mcp.iter().filter_map(|(name, server)| Some((name.clone(), entry(server)?))).collect()
+}
+
+/// Warns of the servers among `waited` that did not start, as the line `said` of type `system/init` tells. The servers that it
+/// names are no longer waited for.
+pub(in crate::adapter) fn warn_of_failed(waited: &mut BTreeSet<String>, said: &Value, out: &mut Out) {
+    for server in list(said, "mcp_servers") {
+        let (Some(name), Some(status)) = (text(server, "name"), text(server, "status")) else { continue };
+        let is_settled = status != "pending" && waited.remove(name);
+        if is_settled && status != "connected" {
+            out.facts.push(mcp_unavailable(name, format!("its status is `{status}`")));
+        }
+    }
 }
 
 fn entry(server: &McpServer) -> Option<Value> {

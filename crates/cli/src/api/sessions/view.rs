@@ -175,7 +175,9 @@ pub(super) fn agent_error(error: &AgentError) -> String {
     let (kind, fields) = json.as_object().and_then(|object| object.iter().next()).unzip();
     let message = fields.and_then(|fields| fields["message"].as_str().map(str::to_owned));
     let message = message.or_else(|| fields.map(ToString::to_string)).unwrap_or_default();
-    format!("{}: {message}", kind.map_or("unknown", String::as_str))
+    let named = fields.and_then(|fields| fields["server"].as_str().or(fields["skill"].as_str()));
+    let named = named.map(|name| format!(" `{name}`")).unwrap_or_default();
+    format!("{}{named}: {message}", kind.map_or("unknown", String::as_str))
 }
 
 /// The spelling of an enum value on the wire.

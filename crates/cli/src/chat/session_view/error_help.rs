@@ -52,6 +52,16 @@ impl ErrorHelp {
                 message,
                 "leave that option out".into(),
             ),
+            AgentError::McpUnavailable { server, message } => Self::with_remedy(
+                &format!("the agent works without the MCP server `{server}`"),
+                message,
+                "correct or remove the server, then start a new session".into(),
+            ),
+            AgentError::SkillUnavailable { skill, message } => Self::with_remedy(
+                &format!("the agent works without the skill `{skill}`"),
+                message,
+                "correct or remove the skill, then start a new session".into(),
+            ),
             AgentError::ModelError { status, message } => {
                 let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
                 Self::with_remedy(

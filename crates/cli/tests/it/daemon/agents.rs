@@ -40,6 +40,21 @@ async fn agents_are_listed() {
     );
     daemon.post("/v1/acp/a?agent=mock", &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" })).await;
     assert_eq!(of(&list().await, "mock")["runningInstances"], 1);
+    // Sessions have agents too.
+    assert_eq!(of(&list().await, "mock")["runningSessions"], 0);
+    daemon.post("/v1/sessions/s", &json!({ "agent": "mock" })).await;
+    let running = of(&list().await, "mock");
+    assert_eq!((&running["runningInstances"], &running["runningSessions"]), (&json!(1), &json!(1)));
+    assert_eq!(daemon.delete("/v1/sessions/s").await.status(), 204);
+    assert_eq!(of(&list().await, "mock")["runningSessions"], 0);
+    // Of an agent that nobody has tried, only the protocol is known.
+    for unknown in ["goose", "mine"] {
+        let capabilities = &of(&agents, unknown)["capabilities"];
+        assert_eq!(capabilities["acp"], true, "{unknown}");
+        for name in ["permissions", "questions", "plans", "steering", "resume", "fork"] {
+            assert_eq!(capabilities[name], Value::Null, "{unknown}: {name}");
+        }
+    }
     assert!(
         !list().await.to_string().contains("ANTHROPIC"),
         "which credentials there are is nobody's business"

@@ -206,6 +206,13 @@ async fn a_controller_cannot_run_code_by_creating_a_session() {
         assert!(problem["detail"].as_str().unwrap().starts_with(&format!("`{name}` needs")), "{problem}");
         assert_eq!(daemon.get(&format!("/v1/sessions/{id}")).await.status(), 404, "{name}");
     }
+    // An agent that is asked what it offers runs in the directory too.
+    for (directory, who, expected) in
+        [("/", &carl, 403), ("/usr/bin", &carl, 200), ("/", &olga, 200), ("relative", &olga, 400)]
+    {
+        let path = format!("/api/runtimes/box/v1/agents/mock/modes?directory={directory}");
+        assert_eq!(answer(hub.request_as(who, Method::GET, &path)).await.0, expected, "{directory}");
+    }
     // A daemon would take an array for the members in their order.
     let array = hub.request_as(&carl, Method::POST, "/api/runtimes/box/v1/sessions/a").json(&json!(["mock"]));
     assert_eq!(answer(array).await.0, 400);

@@ -1,9 +1,9 @@
 //! What every agent goes through. Each test tells what it saw in a few words, which are compared with what was seen
-//! when the table was written. What an agent lacks is seen by what it says of itself: its capabilities and its errors.
+//! when the table was written. No flag of the catalog decides: what an agent lacks shows when it is tried.
 
 mod people;
 
-use std::{fs, time::SystemTime};
+use std::{collections::HashSet, fs, time::SystemTime};
 
 use serde_json::{Value, json};
 
@@ -27,6 +27,15 @@ const UNSUPPORTED: &str = "unsupported";
 
 /// A command that tells when it runs and then runs for longer than any test.
 const LONG: &str = "tool:bash touch started && python3 -c 'import time; time.sleep(600)'";
+
+/// The code of an error that says that a method does not exist.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// Where requests to models say how hard they are to think.
+const EFFORTS: [&str; 2] = ["/reasoning_effort", "/reasoning/effort"];
+
+/// A model that no agent has.
+const NO_MODEL: &str = "nonesuch";
 
 /// The key that the model does not want.
 const WRONG: &str = "sk-wrong";
@@ -155,6 +164,7 @@ pub(super) async fn steer(agent: &'static Agent) -> &'static str {
     if status == 409 {
         let problem: Value = response.json().await.unwrap();
         assert_eq!(problem["type"], "urn:problem:unsupported-feature", "{problem}");
+        assert!(!has_acp_method(&stage, "_session/steering").await, "the agent itself knows no way");
         return UNSUPPORTED;
     }
     assert_eq!(status, 202);
@@ -162,6 +172,21 @@ pub(super) async fn steer(agent: &'static Agent) -> &'static str {
         || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("the wind has turned"));
     chat.until_fact(told).await;
     if turn.text.contains("the wind has turned") { "within the turn" } else { "after the tool" }
+}
+
+/// Whether the agent itself knows a method of ACP.
+async fn has_acp_method(stage: &Stage, method: &str) -> bool {
+    let call = async |id: u64, method: &str, params: Value| -> Value {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let path = format!("/v1/acp/asked?agent={}", stage.agent.name);
+        stage.daemon.post(&path, &message).await.json().await.expect("JSON")
+    };
+    let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
+    let initialized = call(1, "initialize", hello).await;
+    assert!(initialized["result"].is_object(), "{initialized}");
+    let answer = call(2, method, json!({ "sessionId": "none", "prompt": [] })).await;
+    assert_eq!(stage.daemon.delete("/v1/acp/asked").await.status(), 204);
+    answer["error"]["code"] != METHOD_NOT_FOUND
 }
 
 /// The model is told what was said before.
@@ -181,14 +206,14 @@ fn remembers(stage: &Stage) {
     assert!(last.body.to_string().contains("remember the tide"), "{}", last.body);
 }
 
-/// The model of the session is the one that was asked for.
+/// The model of the session is the one that was asked for, and one that the agent does not have is refused.
 pub(super) async fn model(agent: &'static Agent) -> &'static str {
     let stage = Stage::new(agent).await;
-    let Some((model, seen)) = agent.other_model else {
-        let created = stage.create(&json!({ "model": "no-such-model" })).await;
-        assert_eq!(created["error"]["unsupported"]["feature"], "model", "{created}");
-        return UNSUPPORTED;
-    };
+    if !agent.takes_any_model {
+        let refused = stage.refused(&json!({ "model": NO_MODEL })).await;
+        assert!(refused.contains("choose one of ") || agent.other_model.is_none(), "{refused}");
+    }
+    let Some((model, seen)) = agent.other_model else { return UNSUPPORTED };
     let mut chat = stage.chat(&json!({ "model": model })).await;
     chat.turn("say:hello", Answer::Nothing).await;
     let models = stage.models(0);
@@ -196,16 +221,12 @@ pub(super) async fn model(agent: &'static Agent) -> &'static str {
     YES
 }
 
-/// The variant of the model is the one that was asked for.
+/// The variant of the model is the one that was asked for, and one that the model does not have is refused.
 pub(super) async fn variant(agent: &'static Agent) -> &'static str {
     let stage = Stage::new(agent).await;
-    let Some((variant, seen)) = agent.variant else {
-        let created = stage.create(&json!({ "variant": "no-such-variant" })).await;
-        return match created["error"]["unsupported"]["feature"].as_str() {
-            Some("variant") => UNSUPPORTED,
-            _ => "as its model has them",
-        };
-    };
+    let refused = stage.refused(&json!({ "variant": "no-such-variant" })).await;
+    let Some((variant, seen)) = agent.variant else { return UNSUPPORTED };
+    assert!(refused.contains("choose one of ") && refused.contains(variant), "{refused}");
     let mut chat = stage.chat(&json!({ "variant": variant })).await;
     chat.turn("say:hello", Answer::Nothing).await;
     let models = stage.models(0);
@@ -213,17 +234,58 @@ pub(super) async fn variant(agent: &'static Agent) -> &'static str {
     YES
 }
 
-/// The agent behaves as it was asked to, and one that it does not know is refused.
-pub(super) async fn mode(agent: &'static Agent) -> &'static str {
+/// Each mode that is listed is accepted and shows its effect: the model writes a file, and nobody allows it. A mode that is
+/// not listed is refused with the list.
+pub(super) async fn mode(agent: &'static Agent) -> String {
     let stage = Stage::new(agent).await;
-    let refused = stage.create(&json!({ "agentMode": "dancing" })).await;
-    assert_eq!(refused["error"]["unsupported"]["feature"], "agentMode", "{refused}");
-    assert_eq!(stage.daemon.delete("/v1/sessions/a").await.status(), 204);
-    let Some(mode) = agent.other_mode else { return "build only" };
+    let modes = stage.modes().await;
+    let refused = stage.refused(&json!({ "agentMode": "dancing" })).await;
+    assert!(refused.contains(&format!("choose one of {}", modes.join(", "))), "{refused}");
+    let mut effects = Vec::new();
+    for mode in &modes {
+        effects.push(effect(&stage, mode).await);
+    }
+    let behaviours: HashSet<_> = effects.iter().map(|effect| (effect.behaviour, effect.plans)).collect();
+    let models: HashSet<_> = effects.iter().map(|effect| &effect.model).collect();
+    assert!(behaviours.len() + models.len() > 2, "all modes are the same: {modes:?} {effects:?}");
+    let shown = modes.iter().zip(&effects).map(|(mode, effect)| {
+        let plans = if effect.plans { " and plans" } else { "" };
+        let model = if models.len() > 1 { format!(" with {}", effect.model) } else { String::new() };
+        format!("{mode} {}{plans}{model}", effect.behaviour)
+    });
+    Vec::from_iter(shown).join(", ")
+}
+
+/// What a mode does.
+#[derive(Debug)]
+struct ModeEffect {
+    /// What comes of an attempt to write a file.
+    behaviour: &'static str,
+    /// Whether a plan of the model is shown to a person for approval.
+    plans: bool,
+    /// The model that is asked, and how hard it is to think.
+    model: String,
+}
+
+async fn effect(stage: &Stage, mode: &str) -> ModeEffect {
     let mut chat = stage.chat(&json!({ "agentMode": mode })).await;
-    let turn = chat.turn("say:in another mode", Answer::Nothing).await;
-    assert!(turn.text.contains("in another mode"), "{turn:?}");
-    mode
+    let (file, before) = (stage.project().join("mode.txt"), stage.model.requests().len());
+    let turn = chat.turn(&format!("edit:{} written", file.display()), Answer::Permission("reject")).await;
+    let behaviour = match (fs::remove_file(&file).is_ok(), turn.permissions.is_empty()) {
+        (true, true) => "writes",
+        (true, false) => panic!("it was rejected in the mode {mode}: {turn:?}"),
+        (false, false) => "asks",
+        (false, true) => "only reads",
+    };
+    let planned = chat.turn("plan:sail at dawn", Answer::Question("Reject")).await;
+    let plans = planned.questions.iter().any(|question| question["plan"].is_string());
+    stage.delete().await;
+    let requests = stage.model.requests().into_iter().skip(before);
+    let asked = requests.filter(|seen| seen.body.to_string().contains("mode.txt") && seen.api.is_some());
+    let asked = asked.last().unwrap_or_else(|| panic!("no model was asked in the mode {mode}: {turn:?}"));
+    let effort = EFFORTS.iter().find_map(|pointer| asked.body.pointer(pointer)?.as_str().map(str::to_owned));
+    let name = asked.body["model"].as_str().map(str::to_owned).unwrap_or_default();
+    ModeEffect { behaviour, plans, model: [name, effort.unwrap_or_default()].join(" ").trim().to_owned() }
 }
 
 /// A key that the model does not want is told as such.
@@ -300,13 +362,17 @@ pub(super) async fn mcp(agent: &'static Agent) -> &'static str {
     let path = format!("/v1/config/mcp?directory={}&mcpName=everything", stage.project().display());
     let put = stage.daemon.put(&path, &server).await;
     assert!(put.status().is_success(), "{:?}", put.text().await);
-    let mut chat = stage.chat(&none()).await;
+    let created = stage.create(&none()).await;
+    let warnings = created["warnings"].as_array().unwrap();
+    let mut chat = Chat::new(&stage.daemon);
     let Some(name) = agent.mcp_tool else {
+        assert_eq!(warnings[0]["mcpUnavailable"]["server"], "everything", "{created}");
         chat.turn("say:hello", Answer::Nothing).await;
         let offered = stage.models(0).join(" ");
         assert!(!offered.contains("everything"), "{offered}");
         return NO;
     };
+    assert!(warnings.is_empty(), "{created}");
     let turn = chat.turn(&format!("tool:{name} {{\"message\":\"ahoy\"}}"), Answer::Permission("once")).await;
     assert!(turn.text.contains("ahoy"), "{turn:?}");
     assert!(

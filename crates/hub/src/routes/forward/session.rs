@@ -1,14 +1,15 @@
 //! A session that is to use a device: what is said of it in `environment` becomes an MCP server of the session.
 
-use axum::body::Body;
+use axum::{body::Body, extract::Query};
 use bytes::Bytes;
-use http::{HeaderMap, header};
+use http::{HeaderMap, Uri, header};
 use hub_access::{Principal, policy::SessionRules, runtime_not_found};
 use protocol::{
     EnvironmentId, ProblemKind, RuntimeId, SessionId, WorkspaceName,
     lending::{CreateEnvironmentRequest, EnvironmentSpec},
 };
 use secrecy::ExposeSecret;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use server::{ErrorChain, ProblemResponse, Result, request_body};
 use tracing::error;
@@ -101,6 +102,30 @@ fn checked(rules: &SessionRules, workspace: &WorkspaceName, body: &[u8]) -> Resu
     let checked = rules.check(workspace, &mut request);
     checked.map_err(|error| ProblemResponse::new(ProblemKind::Forbidden, error.to_string()))?;
     Ok(serde_json::to_vec(&request).unwrap_or_default().into())
+}
+
+/// The query of a request that may start an agent.
+#[derive(Default, Deserialize)]
+struct AskingQuery {
+    directory: Option<String>,
+}
+
+/// Checks the directory in which an agent may be started to say what it offers, as that of a session is checked.
+pub(super) fn check_directory(
+    app: &App,
+    caller: &Principal,
+    workspace: &WorkspaceName,
+    uri: &Uri,
+) -> Result<()> {
+    let Some(rules) = app.access.policy.session_rules_for(&caller.rights.subject_in(workspace)) else {
+        return Ok(());
+    };
+    let query = Query::<AskingQuery>::try_from_uri(uri).map_err(|error| {
+        ProblemResponse::new(ProblemKind::InvalidRequest, format!("the query is not valid: {error}"))
+    })?;
+    let mut request = Map::from_iter([("directory".to_owned(), query.0.directory.into())]);
+    let checked = rules.check(workspace, &mut request);
+    checked.map_err(|error| ProblemResponse::new(ProblemKind::Forbidden, error.to_string()))
 }
 
 /// What is said without `environment`, and what that says; nothing if it says nothing.

@@ -16,6 +16,12 @@ export type InstallEvent =
   | { readonly type: "progress"; readonly progress: InstallProgress }
   | { readonly type: "done"; readonly installed: AgentInstalled };
 
+/** Where the agent is asked what it offers. */
+export interface OfferOptions extends CallOptions {
+  /** The directory of the session. Some agents read modes and models from the project. */
+  readonly directory?: string;
+}
+
 /** The agents that a daemon can run. */
 export class Agents {
   readonly #http: RouteClient;
@@ -64,13 +70,15 @@ export class Agents {
     return followEvents<InstallEvent>(this.#http, { request, signal, decode });
   }
 
-  /** Lists the models of an agent. */
-  async models(agent: string, { signal }: CallOptions = {}): Promise<readonly AgentModel[]> {
-    return (await this.#http.json("get", "/v1/agents/{agent}/models", { names: { agent }, signal })).items;
+  /** Lists the models that an agent can use in a directory, by default that of the daemon. */
+  async models(agent: string, { directory, signal }: OfferOptions = {}): Promise<readonly AgentModel[]> {
+    const options = { names: { agent }, query: { directory }, signal };
+    return (await this.#http.json("get", "/v1/agents/{agent}/models", options)).items;
   }
 
-  /** Lists the modes of an agent. */
-  async modes(agent: string, { signal }: CallOptions = {}): Promise<readonly AgentMode[]> {
-    return (await this.#http.json("get", "/v1/agents/{agent}/modes", { names: { agent }, signal })).modes;
+  /** Lists the modes that sessions of an agent accept in a directory, by default that of the daemon. */
+  async modes(agent: string, { directory, signal }: OfferOptions = {}): Promise<readonly AgentMode[]> {
+    const options = { names: { agent }, query: { directory }, signal };
+    return (await this.#http.json("get", "/v1/agents/{agent}/modes", options)).modes;
   }
 }

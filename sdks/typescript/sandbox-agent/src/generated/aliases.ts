@@ -11,7 +11,7 @@ export type AddDeviceRequest = Schemas["AddDeviceRequest"];
 export type AddRuntimeRequest = Schemas["AddRuntimeRequest"];
 /** An agent and its installation on this daemon. */
 export type Agent = Schemas["Agent"];
-/** The features that an agent supports. */
+/** The features that an agent supports; `null` for a feature of which Tombolo does not know whether the agent supports it. */
 export type AgentCapabilities = Schemas["AgentCapabilities"];
 /** An error of an agent. */
 export type AgentError = Schemas["AgentError"];
@@ -193,6 +193,8 @@ export type MessageRole = Schemas["MessageRole"];
 export type MoveFileRequest = Schemas["MoveFileRequest"];
 /** A frame of an observation stream. */
 export type ObservationFrame = Schemas["ObservationFrame"];
+/** The origin of a list of modes or models. */
+export type OfferSource = Schemas["OfferSource"];
 /** A root as the device describes it, not validated yet. */
 export type OfferedRoot = Schemas["OfferedRoot"];
 /** An output stream of a process. */

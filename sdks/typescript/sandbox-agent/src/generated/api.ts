@@ -835,7 +835,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the models of an agent. */
+        /**
+         * List the models of an agent.
+         * @description An installed agent that has not told its models yet is started and asked.
+         */
         readonly get: operations["agents_models"];
         readonly put?: never;
         readonly post?: never;
@@ -852,7 +855,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the modes of an agent. */
+        /**
+         * List the modes that sessions of an agent accept.
+         * @description An installed agent that has not told its modes yet is started and asked.
+         */
         readonly get: operations["agents_modes"];
         readonly put?: never;
         readonly post?: never;
@@ -1548,22 +1554,24 @@ export interface components {
              */
             readonly workspace?: components["schemas"]["WorkspaceName"];
         };
-        /** @description The features that an agent supports. */
+        /** @description The features that an agent supports; `null` for a feature of which Tombolo does not know whether the agent supports it. */
         readonly AgentCapabilities: {
             /** @description Usable through `/v1/acp`. */
             readonly acp: boolean;
             /** @description Forks a session. */
-            readonly fork: boolean;
+            readonly fork: boolean | null;
+            /** @description Uses MCP servers. */
+            readonly mcp: boolean | null;
             /** @description Asks for permission before it uses a tool. */
-            readonly permissions: boolean;
+            readonly permissions: boolean | null;
             /** @description Shows a plan and waits for approval. */
-            readonly plans: boolean;
+            readonly plans: boolean | null;
             /** @description Asks questions. */
-            readonly questions: boolean;
+            readonly questions: boolean | null;
             /** @description Resumes a session in a new process. */
-            readonly resume: boolean;
+            readonly resume: boolean | null;
             /** @description Accepts messages within a running turn. */
-            readonly steering: boolean;
+            readonly steering: boolean | null;
         };
         /** @description A slash command that a message may start with, such as `/review`. */
         readonly AgentCommand: {
@@ -1575,12 +1583,21 @@ export interface components {
             readonly name: string;
         };
         /** @description An error of an agent. */
-        readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
+        readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorMcpUnavailable"] | components["schemas"]["AgentErrorSkillUnavailable"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
         /** @description The agent could not be installed. */
         readonly AgentErrorInstallFailed: {
             readonly installFailed: {
                 /** @description The cause. */
                 readonly message: string;
+            };
+        };
+        /** @description The agent works without an MCP server of the session. */
+        readonly AgentErrorMcpUnavailable: {
+            readonly mcpUnavailable: {
+                /** @description The cause. */
+                readonly message: string;
+                /** @description The name of the server. */
+                readonly server: string;
             };
         };
         /** @description The model provider failed: rate limit, overload or refusal. */
@@ -1631,6 +1648,15 @@ export interface components {
             readonly resumeFailed: {
                 /** @description The cause. */
                 readonly message: string;
+            };
+        };
+        /** @description The agent works without a skill, or a source of skills, of the session. */
+        readonly AgentErrorSkillUnavailable: {
+            readonly skillUnavailable: {
+                /** @description The cause. */
+                readonly message: string;
+                /** @description The name of the skill, or of the entry with the source. */
+                readonly skill: string;
             };
         };
         /** @description The agent's process could not be started. */
@@ -3947,9 +3973,14 @@ export interface components {
             readonly protocol: components["schemas"]["AgentProtocol"];
             /**
              * Format: uint64
-             * @description The number of its running instances.
+             * @description The number of its running ACP instances.
              */
             readonly runningInstances: number;
+            /**
+             * Format: uint64
+             * @description The number of sessions whose agent is running.
+             */
+            readonly runningSessions: number;
             /** @description The origin of its definition. */
             readonly source: components["schemas"]["AgentSource"];
             /** @description Whether everything that Tombolo installed for it was verified with checksums; `null` if Tombolo installed nothing. */
@@ -3988,8 +4019,10 @@ export interface components {
         };
         /** @description The response of `GET /v1/agents/{agent}/modes`. */
         readonly AgentModeList: {
-            /** @description The modes of the agent. */
+            /** @description The modes that a session accepts as its `agentMode`. */
             readonly modes: readonly components["schemas"]["AgentMode"][];
+            /** @description The origin of the list. */
+            readonly source: components["schemas"]["OfferSource"];
         };
         /** @description One model of an agent. */
         readonly AgentModel: {
@@ -4006,6 +4039,8 @@ export interface components {
             readonly items: readonly components["schemas"]["AgentModel"][];
             /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
+            /** @description The origin of the list. */
+            readonly source: components["schemas"]["OfferSource"];
         };
         /**
          * @description The native protocol of an agent.
@@ -4398,6 +4433,14 @@ export interface components {
             readonly to: string;
         };
         /**
+         * @description The origin of a list of modes or models.
+         *
+         *     - `agent`: The installed version of the agent, or the protocol that Tombolo speaks with it.
+         *     - `catalog`: Tombolo's catalog, because the agent is not installed or could not be asked. The agent may offer others.
+         * @enum {string}
+         */
+        readonly OfferSource: "agent" | "catalog";
+        /**
          * @description An output stream of a process.
          *
          *     - `stdout`: Standard output, or the terminal.
@@ -4549,6 +4592,11 @@ export interface components {
             readonly error: components["schemas"]["AgentError"] | null;
             /** @description Whether the agent is ready to use. */
             readonly healthy: boolean;
+            /**
+             * @description The MCP servers and skills of the session that the agent works without. Each is an `error` event too, as are those of
+             *     which an agent learns later.
+             */
+            readonly warnings: readonly components["schemas"]["AgentError"][];
         };
         /** @description The response of `GET /v1/sessions/{id}/inputs`. */
         readonly SessionInputList: {
@@ -6827,7 +6875,13 @@ export interface operations {
     };
     readonly agents_models: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /**
+                 * @description The directory of the session, as an absolute path; the daemon's own if left out. Some agents read modes and models from
+                 *     the project.
+                 */
+                readonly directory?: string;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description The agent */
@@ -6859,7 +6913,13 @@ export interface operations {
     };
     readonly agents_modes: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /**
+                 * @description The directory of the session, as an absolute path; the daemon's own if left out. Some agents read modes and models from
+                 *     the project.
+                 */
+                readonly directory?: string;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description The agent */

@@ -7,22 +7,24 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The features that an agent supports. */
+        /** @description The features that an agent supports; `null` for a feature of which Tombolo does not know whether the agent supports it. */
         readonly AgentCapabilities: {
             /** @description Usable through `/v1/acp`. */
             readonly acp: boolean;
             /** @description Forks a session. */
-            readonly fork: boolean;
+            readonly fork: boolean | null;
+            /** @description Uses MCP servers. */
+            readonly mcp: boolean | null;
             /** @description Asks for permission before it uses a tool. */
-            readonly permissions: boolean;
+            readonly permissions: boolean | null;
             /** @description Shows a plan and waits for approval. */
-            readonly plans: boolean;
+            readonly plans: boolean | null;
             /** @description Asks questions. */
-            readonly questions: boolean;
+            readonly questions: boolean | null;
             /** @description Resumes a session in a new process. */
-            readonly resume: boolean;
+            readonly resume: boolean | null;
             /** @description Accepts messages within a running turn. */
-            readonly steering: boolean;
+            readonly steering: boolean | null;
         };
         /** @description A slash command that a message may start with, such as `/review`. */
         readonly AgentCommand: {
@@ -34,12 +36,21 @@ export interface components {
             readonly name: string;
         };
         /** @description An error of an agent. */
-        readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
+        readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorMcpUnavailable"] | components["schemas"]["AgentErrorSkillUnavailable"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
         /** @description The agent could not be installed. */
         readonly AgentErrorInstallFailed: {
             readonly installFailed: {
                 /** @description The cause. */
                 readonly message: string;
+            };
+        };
+        /** @description The agent works without an MCP server of the session. */
+        readonly AgentErrorMcpUnavailable: {
+            readonly mcpUnavailable: {
+                /** @description The cause. */
+                readonly message: string;
+                /** @description The name of the server. */
+                readonly server: string;
             };
         };
         /** @description The model provider failed: rate limit, overload or refusal. */
@@ -90,6 +101,15 @@ export interface components {
             readonly resumeFailed: {
                 /** @description The cause. */
                 readonly message: string;
+            };
+        };
+        /** @description The agent works without a skill, or a source of skills, of the session. */
+        readonly AgentErrorSkillUnavailable: {
+            readonly skillUnavailable: {
+                /** @description The cause. */
+                readonly message: string;
+                /** @description The name of the skill, or of the entry with the source. */
+                readonly skill: string;
             };
         };
         /** @description The agent's process could not be started. */

@@ -12,7 +12,7 @@ use super::{
     super::{adapt, prompt},
     everything, hear,
 };
-use crate::adapter::{Fact, Options, Order, Out, Prompt, Saying, replay};
+use crate::adapter::{Adapter, Fact, Options, Order, Out, Prompt, Saying, replay};
 
 /// sessions-7: agent unsupported feature.
 #[test]
@@ -101,7 +101,9 @@ fn what_a_session_wants_is_said_when_its_thread_begins() {
             },
         },
     });
-    assert_eq!(opened(&options)[2]["params"], wanted);
+    let said = opened(&options);
+    let thread = said.iter().find(|said| said["method"] == "thread/start").unwrap();
+    assert_eq!(thread["params"], wanted);
 }
 
 /// sessions-1: `token?`: Secrets are never in the arguments of a child.
@@ -183,14 +185,59 @@ fn the_first_turn_waits_for_mcp_servers_unless_it_is_interrupted() {
     assert_eq!(out.says.len(), said + 1);
 }
 
+/// Answers what is said until there is a thread.
+fn begin(adapter: &mut dyn Adapter, provider: &str, out: &mut Out) {
+    hear(adapter, &json!({ "id": 1, "result": {} }), out);
+    let model = |name: &str, hidden| {
+        let efforts = json!([{ "reasoningEffort": "low" }, { "reasoningEffort": "high" }]);
+        json!({ "model": name, "displayName": name, "hidden": hidden, "supportedReasoningEfforts": efforts })
+    };
+    for id in 2..=3 {
+        let said = out.says.iter().filter_map(|saying| match saying {
+            Saying::Line(line) => serde_json::from_slice::<Value>(line).ok(),
+            _ => None,
+        });
+        let answer = match said.into_iter().find(|said| said["id"] == id).map(|said| said["method"].clone()) {
+            Some(method) if method == "model/list" => {
+                json!({ "data": [model("gpt-5.5", false), model("gpt-5", true)] })
+            }
+            Some(_) => json!({ "thread": { "id": "t" }, "model": "gpt-5.5", "modelProvider": provider }),
+            None => return,
+        };
+        hear(adapter, &json!({ "id": id, "result": answer }), out);
+    }
+}
+
+/// sessions-1, daemon-5: a model or a variant that Codex does not have is refused with the list, unless the provider is one of
+/// which Codex cannot know the models.
+#[test]
+fn a_model_that_codex_does_not_have_is_refused() {
+    let failure = |model: &str, variant: Option<&str>, provider: &str| {
+        let mut options = replay::options();
+        (options.model, options.variant) = (Some(model.into()), variant.map(Into::into));
+        let mut adapter = adapt(&options).unwrap().adapter;
+        let mut out = Out::default();
+        adapter.start(&mut out);
+        begin(adapter.as_mut(), provider, &mut out);
+        out.facts.into_iter().find_map(|fact| match fact {
+            Fact::Failed(AgentError::Unsupported { message, .. }) => Some(message),
+            _ => None,
+        })
+    };
+    assert_eq!(failure("gpt-5.5", Some("high"), "openai"), None);
+    assert_eq!(failure("gpt-5", None, "openai"), None, "a model that is hidden works");
+    assert_eq!(failure("gtp", None, "openai").unwrap(), "there is no model `gtp`; choose one of gpt-5.5");
+    assert_eq!(failure("llama", None, "mine"), None);
+    let variant = failure("gpt-5.5", Some("odd"), "mine").unwrap();
+    assert_eq!(variant, "there is no variant `odd`; choose one of low, high");
+}
+
 /// What is said up to the first prompt.
 fn opened(options: &Options) -> Vec<Value> {
     let mut adapter = adapt(options).unwrap().adapter;
     let mut out = Out::default();
     adapter.start(&mut out);
-    hear(adapter.as_mut(), &json!({ "id": 1, "result": {} }), &mut out);
-    let thread = json!({ "id": 2, "result": { "thread": { "id": "t" }, "model": "gpt-5.5" } });
-    hear(adapter.as_mut(), &thread, &mut out);
+    begin(adapter.as_mut(), "openai", &mut out);
     adapter.tell(
         Order::Prompt(Prompt { id: replay::input(1), text: "go".into(), attachments: vec![] }),
         &mut out,
