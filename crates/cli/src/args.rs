@@ -6,7 +6,7 @@ use crate::{
     agents::AgentsOptions,
     api::{self, ApiOptions, ApiResource},
     audit::AuditOptions,
-    chat::ChatOptions,
+    chat::{ChatOptions, RunOptions},
     credentials::CredentialsOptions,
     daemon::DaemonOptions,
     deprecated,
@@ -39,6 +39,7 @@ Examples:
   tombolo device connect HUB        let agents use directories and commands of this machine
   tombolo waits --follow            show what agents wait for, in all sandboxes
   tombolo chat --agent claude       talk to an agent in the terminal
+  tombolo run 'Fix the test'        send one prompt and print the answer
   tombolo acp --agent claude        connect an editor to an agent in a sandbox
   tombolo api agents list           call the API of a daemon
   tombolo agents install claude     install an agent on this machine
@@ -68,6 +69,8 @@ pub(crate) enum TomboloCommand {
     Audit(Box<AuditOptions>),
     /// Talk to an agent in the terminal
     Chat(Box<ChatOptions>),
+    /// Send one prompt to an agent and print its answer
+    Run(Box<RunOptions>),
     /// Connect an editor to an agent in a sandbox (ACP over standard input and output)
     Acp(EditorOptions),
     /// Call the HTTP API of a daemon: one command per endpoint

@@ -30,6 +30,7 @@ mod serving;
 mod shell_word;
 mod storage;
 mod traces;
+mod turn_answer;
 mod up;
 mod waits;
 
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         TomboloCommand::Audit(options) => audit::run(*options),
         TomboloCommand::Acp(options) => editor::run(&options),
         TomboloCommand::Chat(options) => chat::run(&options),
+        TomboloCommand::Run(options) => chat::run_prompt(*options),
         TomboloCommand::Api(api) => api.resource.run(),
         TomboloCommand::Agents(options) => exit::code(agents::run(options)),
         TomboloCommand::Credentials(credentials) => exit::code(credentials.run()),

@@ -53,10 +53,14 @@ Examples:
         /// The session; deleting one that does not exist succeeds
         id: SessionId,
     },
-    /// Send a message to the agent; the reply arrives as events
+    /// Send a message to the agent; the reply arrives as events, and with --wait on standard output
     #[command(after_help = "\
+With --wait the command prints the agent's last message of the turn, with --json as the API has it.
+A turn that does not complete is a failure: exit code 8 if it failed, 9 if it was interrupted, 10 if
+the model refused to answer, 11 at its token limit.
+
 Examples:
-  tombolo api sessions send demo 'Why does the test fail?'
+  tombolo api sessions send demo --wait 'Why does the test fail?'
   tombolo api sessions send demo --when-busy steer 'Look at the log first'
   git diff | tombolo api sessions send demo - --idempotency-key \"$(uuidgen)\"")]
     Send(Box<send::SendArgs>),
@@ -246,10 +250,7 @@ impl RequestCommand for SessionsCommand {
                 sessions.delete(&id).await?;
                 output.done(&format!("deleted session {id}"))
             }
-            SessionsCommand::Send(args) => {
-                let (id, send, key) = args.into_request(output).await?;
-                output.answer(&sessions.send(&id, &send, key.as_ref()).await?, |sent| view::sent(&sent))
-            }
+            SessionsCommand::Send(args) => args.run(client, output).await,
             SessionsCommand::Messages { id, cursor, limit } => {
                 events::print_messages(client, &id, cursor, limit, output).await
             }

@@ -12,14 +12,11 @@ use protocol::{
     },
 };
 
-use super::{ChatOptions, session_view::ErrorHelp};
+use super::{default_agent, session_options::SessionOptions, session_view::ErrorHelp};
 use crate::{
     exit::{self, CommandError},
     progress,
 };
-
-/// The agent of a new session if none is named.
-const DEFAULT_AGENT: &str = "claude";
 
 /// How often a message is sent again after a connection failure.
 const RETRIES_MAX: u32 = 5;
@@ -35,10 +32,11 @@ pub(super) struct OpenedSession {
     pub(super) resumed: bool,
 }
 
-/// Finds or creates the session that the options name.
+/// Finds or creates the session that the options name. A generated id begins with `prefix`.
 pub(super) async fn open_session(
     client: &Client,
-    options: &ChatOptions,
+    options: &SessionOptions,
+    prefix: &str,
 ) -> Result<OpenedSession, CommandError> {
     let existing = match &options.session {
         Some(id) => find_session(client, id).await?,
@@ -49,7 +47,7 @@ pub(super) async fn open_session(
             check_options(&session, options)?;
             (session.id, true)
         }
-        None => (create_session(client, options).await?, false),
+        None => (create_session(client, options, prefix).await?, false),
     };
     let snapshot = client.sessions().snapshot(&id).await?.read()?;
     Ok(OpenedSession { id, snapshot, resumed })
@@ -64,7 +62,7 @@ async fn find_session(client: &Client, id: &SessionId) -> Result<Option<Session>
 }
 
 /// Rejects options that differ from those the session was created with, because they cannot be changed any more.
-fn check_options(session: &Session, options: &ChatOptions) -> Result<(), CommandError> {
+fn check_options(session: &Session, options: &SessionOptions) -> Result<(), CommandError> {
     let mismatch = |option: &str, actual: &str| {
         let message = format!(
             "session {} was created with --{option} `{actual}`; leave --{option} out, or use another session",
@@ -73,35 +71,39 @@ fn check_options(session: &Session, options: &ChatOptions) -> Result<(), Command
         Err(CommandError::Usage(message))
     };
     match options {
-        ChatOptions { agent: Some(agent), .. } if *agent != session.agent => {
+        SessionOptions { agent: Some(agent), .. } if *agent != session.agent => {
             mismatch("agent", session.agent.as_str())
         }
-        ChatOptions { model: Some(model), .. } if Some(model) != session.model.as_ref() => {
+        SessionOptions { model: Some(model), .. } if Some(model) != session.model.as_ref() => {
             mismatch("model", session.model.as_deref().unwrap_or("the agent's default"))
         }
-        ChatOptions { mode: Some(mode), .. } if *mode != session.agent_mode => {
+        SessionOptions { mode: Some(mode), .. } if *mode != session.agent_mode => {
             mismatch("mode", &session.agent_mode)
         }
-        ChatOptions { permission_mode: Some(mode), .. } if *mode != session.permission_mode => {
+        SessionOptions { permission_mode: Some(mode), .. } if *mode != session.permission_mode => {
             let actual = serde_json::to_value(session.permission_mode).unwrap_or_default();
             mismatch("permission-mode", actual.as_str().unwrap_or_default())
         }
-        ChatOptions { directory: Some(directory), .. } if *directory != session.directory => {
+        SessionOptions { directory: Some(directory), .. } if *directory != session.directory => {
             mismatch("directory", &session.directory)
         }
         _ => Ok(()),
     }
 }
 
-async fn create_session(client: &Client, options: &ChatOptions) -> Result<SessionId, CommandError> {
+async fn create_session(
+    client: &Client,
+    options: &SessionOptions,
+    prefix: &str,
+) -> Result<SessionId, CommandError> {
     let invalid = |error: protocol::InvalidId| CommandError::Usage(error.to_string());
     let agent: AgentName = match &options.agent {
         Some(agent) => agent.clone(),
-        None => DEFAULT_AGENT.parse().map_err(invalid)?,
+        None => default_agent::find(client).await?,
     };
     let id = match &options.session {
         Some(id) => id.clone(),
-        None => format!("chat-{:08x}", uuid::Uuid::new_v4().as_fields().0).parse().map_err(invalid)?,
+        None => format!("{prefix}-{:08x}", uuid::Uuid::new_v4().as_fields().0).parse().map_err(invalid)?,
     };
     install_agent(client, &agent).await;
     let create = CreateSessionRequest {

@@ -71,6 +71,14 @@ impl WaitPrompt {
         }
     }
 
+    /// The permission request; `None` if it is a question or a plan.
+    pub(super) fn permission(&self) -> Option<&PermissionRequest> {
+        match &self.kind {
+            PromptKind::Permission { permission, .. } => Some(permission),
+            PromptKind::Question { .. } => None,
+        }
+    }
+
     /// The prompt in front of the line that answers it.
     pub(super) fn prompt(&self) -> &'static str {
         match &self.kind {
@@ -85,7 +93,7 @@ impl WaitPrompt {
         match &mut self.kind {
             PromptKind::Permission { permission, is_shown_in_full } => {
                 let lines = permission_view::lines(permission);
-                let first = if screen.is_terminal() { first_lines(&lines) } else { lines.len() };
+                let first = if screen.has_reader() { first_lines(&lines) } else { lines.len() };
                 *is_shown_in_full = first == lines.len();
                 show_permission(permission, &lines, first, screen)
             }

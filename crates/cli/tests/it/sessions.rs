@@ -9,6 +9,7 @@ mod events;
 mod inbox;
 mod inputs;
 mod killed;
+mod run;
 mod terminal;
 mod waits;
 mod watched;
@@ -83,6 +84,15 @@ impl Followed {
             }
         }
         panic!("the stream ended without `{kind}`: {records:#?}");
+    }
+
+    /// The records up to the one that is this many of its kind.
+    async fn until_count(&mut self, kind: &str, count: usize) -> Vec<Value> {
+        let mut records = Vec::new();
+        for _ in 0..count {
+            records.extend(self.until(kind).await);
+        }
+        records
     }
 
     /// What the next event of this kind says.

@@ -82,3 +82,28 @@ fn answers_are_given_in_words_or_as_json() {
     api(&daemon, &["sessions", "create", "t", "--agent", "mock", "--mcp", "{"]).said(2);
     api(&daemon, &["sessions", "send", "s", "x", "--image", "picture.bmp"]).said(2);
 }
+
+/// Issue 17: "`tombolo api sessions send --wait` prints the answer".
+#[test]
+fn a_message_that_waits_prints_its_answer() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    api(&daemon, &["sessions", "create", "s", "--agent", "mock"]).ok();
+    assert_eq!(api(&daemon, &["sessions", "send", "s", "--wait", "/think hm\nhello"]).ok(), "hello\n");
+    let message = json(&api(&daemon, &["sessions", "send", "s", "--wait", "--json", "bye"]).ok());
+    assert_eq!((&message["role"], &message["parts"][0]["text"]), (&"assistant".into(), &"bye".into()));
+    // The turn of a message that was sent before may be over.
+    for _ in 0..2 {
+        let keyed = ["sessions", "send", "s", "--wait", "--idempotency-key", "k", "once"];
+        assert_eq!(api(&daemon, &keyed).ok(), "once\n");
+    }
+    let failed = api(&daemon, &["sessions", "send", "s", "--wait", "/fail -32000 Invalid API key"]).said(8);
+    assert!(failed.contains("Invalid API key"), "{failed}");
+    // What the agent asks is reported, because the turn waits for it.
+    let mut asking = api_at(daemon.base(), &["sessions", "send", "s", "--wait", "/permission"]);
+    let asking = asking.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let wait = wait(&daemon);
+    api(&daemon, &["sessions", "permit", "s", &wait, "once"]).said(0);
+    let answered = Run::of(asking.wait_with_output().unwrap());
+    assert_eq!((answered.code, answered.stdout.as_str()), (Some(0), "permission answered: allow\n"));
+    assert!(answered.stderr.contains(&format!("tombolo waits answer {wait}")), "{}", answered.stderr);
+}
