@@ -12,8 +12,10 @@ use crate::{
     deprecated,
     device::DeviceOptions,
     editor::EditorOptions,
+    exit,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
     hub::HubArgs,
+    misplaced_command,
     up::UpOptions,
     waits::WaitsOptions,
 };
@@ -167,7 +169,14 @@ impl Tombolo {
 
     /// Parses the command line; on an error prints it and exits.
     pub(crate) fn parse_arguments() -> Self {
-        let matches = deprecated::parse(Self::definition()).unwrap_or_else(|error| error.exit());
+        let matches = deprecated::parse(Self::definition()).unwrap_or_else(|error| {
+            let hint = misplaced_command::hint(&error, &Self::definition(), std::env::args().skip(1));
+            let _ = error.print();
+            if let Some(hint) = hint {
+                exit::say(&format!("\n  {hint}"));
+            }
+            std::process::exit(error.exit_code())
+        });
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }

@@ -21,8 +21,9 @@ mod session_options;
 mod session_view;
 mod stray_line;
 pub(crate) mod wait_prompt;
+mod working_directory;
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
 use client::Client;
 
@@ -30,9 +31,10 @@ pub(crate) use one_shot::run as run_prompt;
 pub(crate) use options::ChatOptions;
 pub(crate) use run_options::RunOptions;
 pub(crate) use screen::escape_controls;
+pub(crate) use working_directory::resolve as resolve_directory;
 
 use crate::{
-    exit::{self, CommandError, CommandResult},
+    exit::{self, CommandResult},
     server_args::{DaemonUrl, ServerArgs},
 };
 use chat_input::ChatInput;
@@ -40,9 +42,6 @@ use chat_loop::ChatLoop;
 use screen::{ChatScreen, TextStyle};
 use session::OpenedSession;
 use session_view::SessionView;
-
-/// How long to wait for the daemon to return after the connection was lost.
-const RECONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How many earlier messages are shown when a session is resumed.
 const PAST_MESSAGES_MAX: usize = 6;
@@ -68,10 +67,10 @@ fn run_on_daemon(
         runtime.shutdown_background();
         outcome
     });
-    let unreachable = matches!(outcome, Err(CommandError::Unreachable(_)));
+    let hint = outcome.as_ref().err().and_then(|failure| server.hint(failure));
     let code = exit::report(outcome, false, &format!("{command} at {}", server.url()));
-    if unreachable {
-        exit::say("start a daemon with `tombolo up`, or pass its URL with --endpoint");
+    if let Some(hint) = hint {
+        exit::say(&hint);
     }
     code
 }
@@ -79,7 +78,11 @@ fn run_on_daemon(
 async fn chat(client: &Client, options: &ChatOptions) -> CommandResult {
     let opened = session::open_session(client, &options.session, ID_PREFIX).await?;
     let OpenedSession { id, snapshot, resumed } = &opened;
-    let events = client.sessions().events(id, snapshot.seq, false).await?.reconnect_for(RECONNECT_TIMEOUT);
+    let events = client
+        .sessions()
+        .events(id, snapshot.seq, false)
+        .await?
+        .reconnect_for(options.session.reconnect_timeout);
     let (input, printer) = ChatInput::open()?;
     let mut screen = ChatScreen::new(input.is_terminal());
     screen.set_printer(printer);
@@ -92,5 +95,5 @@ async fn chat(client: &Client, options: &ChatOptions) -> CommandResult {
         }
         snapshot.messages[skip..].iter().try_for_each(|message| view.show_past_message(message))?;
     }
-    ChatLoop::new(client, &opened, view, input).run(events).await
+    ChatLoop::new(client, &opened, view, input)?.run(events).await
 }

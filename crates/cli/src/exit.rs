@@ -15,7 +15,8 @@ Exit codes:
   2  the command line is invalid
   3  the server could not be reached, or the connection was lost
   4  the response is not that of a Tombolo server; check the URL
-  5  a local file could not be read or written";
+  5  a local file could not be read or written
+  6  the agent of a new session is not ready";
 
 /// The exit codes of `tombolo acp`, for `--help`.
 pub(crate) const EDITOR_CODES: &str = "\

@@ -4,6 +4,7 @@
 //! `sandbox-daemon <resource> <command>` calls its API.
 
 mod agents;
+mod answer_word;
 mod api;
 mod args;
 mod audit;
@@ -21,6 +22,7 @@ mod exit;
 mod generate;
 mod hub;
 mod memory;
+mod misplaced_command;
 mod output;
 mod progress;
 mod reading_time;

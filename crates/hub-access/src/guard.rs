@@ -170,7 +170,13 @@ impl AccessGuard {
             (None, Some(secret)) => (self.users.find(secret).filter(|rights| rights.token.is_session), true),
             (None, None) => (None, false),
         };
-        let Some(rights) = rights else { return Err(self.limits.unauthorized(peer)) };
+        let Some(rights) = rights else {
+            let expired_at = bearer_token(headers).and_then(|token| self.users.expired_at(token));
+            return Err(match expired_at {
+                Some(at) => self.limits.expired(peer, at),
+                None => self.limits.unauthorized(peer),
+            });
+        };
         // A browser sends its cookie whichever page makes the request.
         if by_cookie
             && has_side_effect(request.method(), headers)

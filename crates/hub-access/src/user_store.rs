@@ -96,6 +96,11 @@ impl UserStore {
         self.now().find(&token_digest(secret), Timestamp::now())
     }
 
+    /// When the token with this secret expired; `None` if it is valid, or unknown, as long expired ones are.
+    pub fn expired_at(&self, secret: &str) -> Option<Timestamp> {
+        self.now().expired_at(&token_digest(secret), Timestamp::now())
+    }
+
     /// Accepts a token that [`recover_token`](crate::recover_token) created, when it is used for the first time. Returns its
     /// rights, which are those of an administrator; `None` if it is no such token.
     pub fn adopt_recovered(&self, secret: &str) -> Result<Option<EffectiveRights>, UserStoreError> {

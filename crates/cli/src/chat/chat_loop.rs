@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashSet, VecDeque},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use client::{Client, RecordEvent, SessionEvents};
@@ -11,19 +11,28 @@ use protocol::{
     event::{InputState, TurnEndReason},
     sessions::{AnswerPermissionRequest, AnswerQuestionRequest, WhenBusy},
 };
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
     allow_rule::AllowRule,
     chat_input::{ChatInput, UserInput},
     one_shot::OneShot,
     screen::TextStyle,
-    session::{self, OpenedSession},
+    session::{OpenedSession, OutgoingMessage},
     session_view::SessionView,
     stray_line::stray_line_hint,
     wait_prompt::{TypedAnswer, WaitPrompt},
 };
 use crate::exit::{CommandError, CommandResult, IncompleteTurn};
+
+/// How many messages are kept while the daemon cannot be reached.
+const KEPT_MAX: usize = 64;
+
+/// What a user is told about a message that is kept.
+const KEPT_HINT: &str = "the daemon cannot be reached: the message is sent when it is back";
+
+/// How long to wait before a message is sent again while the events still arrive.
+const SEND_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// A conversation: the session as far as this client knows it, and what the user types.
 pub(super) struct ChatLoop<'a> {
@@ -31,6 +40,8 @@ pub(super) struct ChatLoop<'a> {
     id: SessionId,
     pub(super) view: SessionView,
     input: ChatInput,
+    interrupt: Signal,
+    terminate: Signal,
     /// The only turn of the conversation, if the command sends one prompt.
     one_shot: Option<OneShot>,
     /// Unanswered permission requests and questions of the agent, oldest first.
@@ -44,6 +55,10 @@ pub(super) struct ChatLoop<'a> {
     running_turn: Option<TurnId>,
     /// Turns of messages from this chat that have not ended, including queued ones.
     unfinished_turns: HashSet<TurnId>,
+    /// Messages that could not be sent, in their order.
+    kept: VecDeque<OutgoingMessage>,
+    /// The connection of the events is lost.
+    is_offline: bool,
     /// Standard input has ended.
     input_ended: bool,
     /// Ctrl-C was pressed once; a second time leaves.
@@ -59,15 +74,18 @@ enum ChatFlow {
 }
 
 impl<'a> ChatLoop<'a> {
+    /// A conversation in an opened session. From here on, signals are for the conversation.
     pub(super) fn new(
         client: &'a Client,
         opened: &OpenedSession,
         view: SessionView,
         input: ChatInput,
-    ) -> Self {
+    ) -> Result<Self, CommandError> {
         let OpenedSession { id, snapshot, .. } = opened;
-        Self {
+        Ok(Self {
             client,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
             id: id.clone(),
             view,
             input,
@@ -78,16 +96,25 @@ impl<'a> ChatLoop<'a> {
             edited_answer: None,
             running_turn: snapshot.session.turn_id,
             unfinished_turns: HashSet::new(),
+            kept: VecDeque::new(),
+            is_offline: false,
             input_ended: false,
             interrupted: false,
             last_turn_end: None,
-        }
+        })
     }
 
     /// Runs the conversation until the user leaves it.
     pub(super) async fn run(mut self, mut events: SessionEvents) -> CommandResult {
-        self.converse(&mut events).await?;
-        self.finish()
+        match self.converse(&mut events).await {
+            Ok(()) => self.finish(),
+            Err(error) => {
+                if matches!(error, CommandError::Unreachable(_)) {
+                    self.show_how_to_continue()?;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Sends one prompt and follows its turn to the end.
@@ -100,7 +127,8 @@ impl<'a> ChatLoop<'a> {
         // Open waits belong to an earlier turn, about which this user has not decided.
         self.open_waits.clear();
         self.input_ended = !self.input.is_terminal();
-        let sent = session::send_message(self.client, &self.id, prompt, WhenBusy::Queue).await?;
+        let message = OutgoingMessage::new(prompt, WhenBusy::Queue);
+        let sent = message.send_with_retries(self.client, &self.id).await?;
         self.unfinished_turns.insert(sent.turn_id);
         self.view.mark_as_own(sent.input_id);
         self.one_shot = Some(OneShot::new(&sent, allow));
@@ -110,8 +138,6 @@ impl<'a> ChatLoop<'a> {
     }
 
     async fn converse(&mut self, events: &mut SessionEvents) -> CommandResult {
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
         loop {
             if self.is_done() {
                 break;
@@ -126,15 +152,31 @@ impl<'a> ChatLoop<'a> {
                         self.view.screen.line(TextStyle::Red, "[some events are missing here]")?;
                         ChatFlow::Continue
                     }
+                    Some(RecordEvent::ConnectionLost) => {
+                        self.is_offline = true;
+                        self.view.screen.line(TextStyle::Yellow, "connection lost, reconnecting")?;
+                        ChatFlow::Continue
+                    }
+                    Some(RecordEvent::ConnectionRestored) => {
+                        self.is_offline = false;
+                        self.view.screen.line(TextStyle::Yellow, "connected again")?;
+                        self.send_kept().await?;
+                        ChatFlow::Continue
+                    }
                     Some(RecordEvent::Other(..)) => ChatFlow::Continue,
                     None => return Err(session_ended("the session no longer exists")),
                 },
                 input = self.input.next(), if accepts_input => self.on_input(input).await?,
-                _ = interrupt.recv() => {
-                    self.view.screen.key_echoed();
-                    self.interrupt().await?
+                // The events may still arrive although a request failed. Otherwise the restored connection sends the messages.
+                () = tokio::time::sleep(SEND_AGAIN_AFTER), if !self.kept.is_empty() && !self.is_offline => {
+                    self.send_kept().await?;
+                    ChatFlow::Continue
                 }
-                _ = terminate.recv() => {
+                _ = self.interrupt.recv() => {
+                    self.view.screen.key_echoed();
+                    self.on_interrupt().await?
+                }
+                _ = self.terminate.recv() => {
                     // The work of a script that was stopped would have no reader.
                     if self.one_shot.is_some() {
                         self.stop_turn().await?;
@@ -159,7 +201,7 @@ impl<'a> ChatLoop<'a> {
     }
 
     fn is_busy(&self) -> bool {
-        self.running_turn.is_some() || !self.unfinished_turns.is_empty()
+        self.running_turn.is_some() || !self.unfinished_turns.is_empty() || !self.kept.is_empty()
     }
 
     /// Whether to read input now. Without a terminal, the next line is read only when the previous turn has ended, or to answer a
@@ -228,7 +270,9 @@ impl<'a> ChatLoop<'a> {
                 self.view.screen.line(TextStyle::Yellow, &line)?;
             }
             let answer = allowed.unwrap_or_else(|| wait.rejection());
-            self.answer(&wait, answer).await?;
+            if !self.answer(wait, answer).await? {
+                break;
+            }
         }
         Ok(())
     }
@@ -302,7 +346,7 @@ impl<'a> ChatLoop<'a> {
                 let leaves = self.input.is_terminal() && self.one_shot.is_none();
                 Ok(if leaves { ChatFlow::Leave } else { ChatFlow::Continue })
             }
-            UserInput::Interrupt => self.interrupt().await,
+            UserInput::Interrupt => self.on_interrupt().await,
             UserInput::Line(line) => {
                 self.interrupted = false;
                 self.on_line(line).await
@@ -333,14 +377,16 @@ impl<'a> ChatLoop<'a> {
                 // A script does not know that the agent asks something: the line is its next prompt.
                 TypedAnswer::Invalid(_) => {
                     let rejection = wait.rejection();
-                    self.answer(&wait, rejection).await?;
+                    self.answer(wait, rejection).await?;
                     self.send(line).await?;
                 }
                 TypedAnswer::NextQuestion => {
                     self.is_wait_shown = false;
                     self.open_waits.push_front(wait);
                 }
-                answer => self.answer(&wait, answer).await?,
+                answer => {
+                    self.answer(wait, answer).await?;
+                }
             }
             return Ok(ChatFlow::Continue);
         }
@@ -360,13 +406,44 @@ impl<'a> ChatLoop<'a> {
     }
 
     async fn send(&mut self, line: String) -> CommandResult {
-        let busy = self.is_busy();
-        let steered = line.strip_prefix('!').filter(|_| busy).map(|rest| rest.trim().to_owned());
-        let (message, when_busy) = match steered {
-            Some(message) => (message, WhenBusy::Steer),
-            None => (line, WhenBusy::Queue),
+        let steered = line.strip_prefix('!').filter(|_| self.is_busy()).map(|rest| rest.trim().to_owned());
+        let message = match steered {
+            Some(message) => OutgoingMessage::new(message, WhenBusy::Steer),
+            None => OutgoingMessage::new(line, WhenBusy::Queue),
         };
-        match session::send_message(self.client, &self.id, message, when_busy).await {
+        if self.kept.len() >= KEPT_MAX {
+            return self
+                .view
+                .screen
+                .line(TextStyle::Yellow, "not sent: too many messages wait for the connection");
+        }
+        // After those that were typed earlier.
+        if self.is_offline || !self.kept.is_empty() {
+            self.kept.push_back(message);
+            return self.view.screen.line(TextStyle::Yellow, KEPT_HINT);
+        }
+        if let Some(unsent) = self.try_send(message).await? {
+            self.kept.push_back(unsent);
+            self.view.screen.line(TextStyle::Yellow, KEPT_HINT)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the messages that were kept, until one of them cannot be sent.
+    async fn send_kept(&mut self) -> CommandResult {
+        while let Some(message) = self.kept.pop_front() {
+            if let Some(unsent) = self.try_send(message).await? {
+                self.kept.push_front(unsent);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a message. Returns it if the daemon could not be reached.
+    async fn try_send(&mut self, message: OutgoingMessage) -> Result<Option<OutgoingMessage>, CommandError> {
+        let (busy, when_busy) = (self.is_busy(), message.when_busy());
+        match message.send(self.client, &self.id).await {
             Ok(sent) => {
                 self.unfinished_turns.insert(sent.turn_id);
                 // A queued message is shown once more when its turn starts, because other output has come in between.
@@ -374,26 +451,31 @@ impl<'a> ChatLoop<'a> {
                     self.view.mark_as_own(sent.input_id);
                 }
                 match (busy, when_busy) {
-                    (true, WhenBusy::Steer) => self.view.screen.line(TextStyle::Dim, "  sent to the agent"),
-                    (true, _) => {
-                        self.view.screen.line(TextStyle::Dim, "  queued until the current turn ends")
+                    (true, WhenBusy::Steer) => {
+                        self.view.screen.line(TextStyle::Dim, "  sent to the agent")?
                     }
-                    (false, _) => Ok(()),
+                    (true, _) => {
+                        self.view.screen.line(TextStyle::Dim, "  queued until the current turn ends")?;
+                    }
+                    (false, _) => {}
                 }
+                Ok(None)
             }
+            Err(client::Error::Transport(_)) => Ok(Some(message)),
             Err(error) if error.kind() == Some(ProblemKind::UnsupportedFeature) => {
                 let hint = "this agent does not accept messages during a turn; leave out the `!` to queue the message";
-                self.view.screen.line(TextStyle::Yellow, hint)
+                self.view.screen.line(TextStyle::Yellow, hint).map(|()| None)
             }
-            Err(error) if error.kind() == Some(ProblemKind::QueueFull) => self
-                .view
-                .screen
-                .line(TextStyle::Yellow, "too many messages are queued; try again when a turn has ended"),
+            Err(error) if error.kind() == Some(ProblemKind::QueueFull) => {
+                let hint = "too many messages are queued; try again when a turn has ended";
+                self.view.screen.line(TextStyle::Yellow, hint).map(|()| None)
+            }
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn answer(&mut self, wait: &WaitPrompt, answer: TypedAnswer) -> CommandResult {
+    /// Sends the answer. Returns `false` if the daemon cannot be reached: then the wait stays open.
+    async fn answer(&mut self, wait: WaitPrompt, answer: TypedAnswer) -> Result<bool, CommandError> {
         self.is_wait_shown = false;
         let (sessions, id, author) = (self.client.sessions(), &self.id, None);
         let answered = match answer {
@@ -406,25 +488,36 @@ impl<'a> ChatLoop<'a> {
             _ => sessions.reject(id, wait.id, author).await,
         };
         match answered {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(true),
+            Err(client::Error::Transport(_)) => {
+                self.open_waits.push_front(wait);
+                let hint = "the daemon cannot be reached: answer again when it is back";
+                self.view.screen.line(TextStyle::Yellow, hint).map(|()| false)
+            }
             // Another client has answered, or the turn is over. The event stream reports both.
             Err(error)
                 if matches!(error.kind(), Some(ProblemKind::WaitSettled | ProblemKind::WaitNotFound)) =>
             {
-                Ok(())
+                Ok(true)
             }
             Err(error) => Err(error.into()),
         }
     }
 
     /// Handles Ctrl-C: the first one interrupts the running turn, the second one leaves.
-    async fn interrupt(&mut self) -> Result<ChatFlow, CommandError> {
+    async fn on_interrupt(&mut self) -> Result<ChatFlow, CommandError> {
         if std::mem::replace(&mut self.interrupted, true) {
             return Ok(ChatFlow::Leave);
         }
         if self.is_busy() {
             self.view.screen.line(TextStyle::Dim, "– interrupting the agent; press Ctrl-C again to leave")?;
-            self.stop_turn().await?;
+            match self.stop_turn().await {
+                Err(CommandError::Unreachable(_)) => {
+                    let hint = "the daemon cannot be reached, so the agent was not interrupted";
+                    self.view.screen.line(TextStyle::Yellow, hint)?;
+                }
+                stopped => stopped?,
+            }
         } else {
             self.view.screen.line(TextStyle::Dim, "press Ctrl-C again to leave, or Ctrl-D")?;
         }
@@ -447,13 +540,24 @@ impl<'a> ChatLoop<'a> {
         Ok(())
     }
 
+    /// Says what was not sent, and how to continue the conversation later.
+    fn show_how_to_continue(&mut self) -> CommandResult {
+        self.view.screen.stop_typing()?;
+        self.view.screen.start_line()?;
+        for message in std::mem::take(&mut self.kept) {
+            self.view.screen.line(TextStyle::Yellow, &format!("not sent: {}", message.text()))?;
+        }
+        let is_working = self.is_busy() && !self.is_offline;
+        let busy = if is_working { "the agent keeps working; " } else { "" };
+        let line = format!("{busy}continue with `tombolo chat --session {}`", self.id);
+        self.view.screen.line(TextStyle::Dim, &line)
+    }
+
     fn finish(mut self) -> CommandResult {
         self.view.screen.stop_typing()?;
         self.view.screen.start_line()?;
         if self.input.is_terminal() {
-            let busy = if self.is_busy() { "the agent keeps working; " } else { "" };
-            let line = format!("{busy}continue with `tombolo chat --session {}`", self.id);
-            return self.view.screen.line(TextStyle::Dim, &line);
+            return self.show_how_to_continue();
         }
         self.last_turn_end.map_or(Ok(()), IncompleteTurn::check)
     }

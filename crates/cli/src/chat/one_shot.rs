@@ -5,12 +5,11 @@ use std::{
     process::ExitCode,
 };
 
-use client::Client;
 use protocol::{InputId, event::TurnEndReason, sessions::MessageAccepted};
 use serde_json::json;
 
 use super::{
-    RECONNECT_TIMEOUT, RunOptions,
+    RunOptions,
     allow_rule::AllowRule,
     chat_input::ChatInput,
     chat_loop::ChatLoop,
@@ -83,7 +82,11 @@ pub(crate) fn run(options: RunOptions) -> ExitCode {
         };
         let mut view = SessionView::new(ChatScreen::for_one_answer(has_user, answers));
         view.show_header(&opened.snapshot.session, opened.resumed)?;
-        let outcome = run_turn(client, &opened, view, has_user, prompt, allow).await;
+        let events = client.sessions().events(&opened.id, opened.snapshot.seq, false).await?;
+        let events = events.reconnect_for(session.reconnect_timeout);
+        let input = if has_user { ChatInput::open_lines() } else { ChatInput::closed() };
+        let chat_loop = ChatLoop::new(client, &opened, view, input)?;
+        let outcome = chat_loop.run_one_shot(events, prompt, allow).await;
         exit::say(&format!("continue with `tombolo chat --session {}`", opened.id));
         let one_shot = outcome?;
         if output_format == OutputFormat::Json {
@@ -91,20 +94,6 @@ pub(crate) fn run(options: RunOptions) -> ExitCode {
         }
         IncompleteTurn::check(one_shot.end_reason())
     })
-}
-
-async fn run_turn(
-    client: &Client,
-    opened: &session::OpenedSession,
-    view: SessionView,
-    has_user: bool,
-    prompt: String,
-    allow: AllowRule,
-) -> Result<OneShot, CommandError> {
-    let events = client.sessions().events(&opened.id, opened.snapshot.seq, false).await?;
-    let input = if has_user { ChatInput::open_lines() } else { ChatInput::closed() };
-    let chat_loop = ChatLoop::new(client, opened, view, input);
-    chat_loop.run_one_shot(events.reconnect_for(RECONNECT_TIMEOUT), prompt, allow).await
 }
 
 impl OneShot {

@@ -1,9 +1,14 @@
 //! Command line options that find or create the session of a conversation.
 
+use std::time::Duration;
+
 use clap::Args;
 use protocol::{AgentName, SessionId, sessions::PermissionMode};
 
-use crate::api::permission_mode;
+use crate::{
+    api::permission_mode,
+    duration::{self, VALUE_NAME},
+};
 
 /// The session of `tombolo chat` and `tombolo run`.
 #[derive(Debug, Args)]
@@ -27,7 +32,11 @@ pub(super) struct SessionOptions {
     /// Set permissions: default (ask first), plan (read only until you approve a plan) or bypass (never ask)
     #[arg(long, value_name = "MODE", value_parser = permission_mode)]
     pub(super) permission_mode: Option<PermissionMode>,
-    /// Work in this directory, an absolute path in the sandbox [default: the daemon's directory]
+    /// Work in this directory of the sandbox; a relative path starts at yours, if the daemon is on this machine
+    /// [default: your directory if the daemon is on this machine, else the daemon's]
     #[arg(long, short)]
     pub(super) directory: Option<String>,
+    /// Keep trying to reach the daemon for this long after the connection was lost
+    #[arg(long, value_name = VALUE_NAME, default_value = "2m", value_parser = duration::parse)]
+    pub(super) reconnect_timeout: Duration,
 }

@@ -88,6 +88,12 @@ impl UserDirectory {
         self.rights(*self.digests.get(digest)?, now)
     }
 
+    /// When the token whose secret has this digest expired.
+    pub(super) fn expired_at(&self, digest: &str, now: Timestamp) -> Option<Timestamp> {
+        let entry = self.tokens.get(self.digests.get(digest)?)?;
+        entry.token.expires_at.filter(|at| *at <= now)
+    }
+
     /// The rights of a token; `None` if it has expired or does not exist.
     pub fn rights(&self, id: TokenId, now: Timestamp) -> Option<EffectiveRights> {
         let entry = self.tokens.get(&id).filter(|entry| entry.is_good(now))?;

@@ -110,7 +110,7 @@ async fn send_and_wait(
                     print_notes(&record.event, output);
                 }
             }
-            Some(RecordEvent::Gap(_) | RecordEvent::Other(..)) => {}
+            Some(_) => {}
             None => {
                 let how = format!("session {id} was deleted");
                 return Err(CommandError::AgentEnded { how, last_words: String::new() });

@@ -174,17 +174,17 @@ async fn the_only_usable_agent_is_the_default() {
 async fn on_a_terminal_the_user_is_asked() {
     let arguments = ["run", "/permission\n/permission", "--agent", "mock"];
     let mut screen = TerminalProcess::start(TestDaemon::start(TOMBOLO), &arguments).await;
-    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    screen.sees("allow [o]nce, allow [a]lways, [d]eny > ").await;
     // At once: nobody has read the request.
     screen.type_text("o\r").await;
     screen.sees("typed before the question was on the screen").await;
-    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    screen.sees("allow [o]nce, allow [a]lways, [d]eny > ").await;
     tokio::time::sleep(READING_TIME).await;
     screen.type_text("what?\r").await;
     screen.sees("type o to allow once").await;
     screen.type_text("o\r").await;
     screen.sees("permission answered: allow").await;
-    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    screen.sees("allow [o]nce, allow [a]lways, [d]eny > ").await;
     // The end of the input is no permission.
     screen.type_text("\x04").await;
     screen.sees("permission answered: reject").await;
