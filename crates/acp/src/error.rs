@@ -16,8 +16,8 @@ pub enum Error {
     #[error("instance `{0}` has no running agent: name the agent to start with `?agent=`")]
     AgentRequired(ServerId),
     /// There is no such agent.
-    #[error("agent `{0}` does not exist; `GET /v1/agents` lists all agents")]
-    UnknownAgent(AgentName),
+    #[error(transparent)]
+    UnknownAgent(#[from] agents::UnknownAgent),
     /// The instance runs another agent.
     #[error(
         "instance `{instance}` runs agent `{actual}`, not `{requested}`; delete it first, or use another instance id"

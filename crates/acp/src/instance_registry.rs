@@ -229,8 +229,7 @@ impl InstanceRegistry {
     }
 
     async fn definition(&self, agent: &AgentName) -> Result<Arc<Definition>, Error> {
-        let found = self.inner.installer.agent(agent).await;
-        found.ok_or_else(|| Error::UnknownAgent(agent.clone()))
+        Ok(self.inner.installer.find_agent(agent).await?)
     }
 
     /// Fails unless `agent` is installed, or can be installed by its first message.

@@ -58,8 +58,8 @@ pub use progress::{Installed, Progress};
 pub use store::{Store, Stored};
 
 use crate::{
-    Catalog, ComponentName, Credential, Definition, Launch, Platform, Purpose, SearchPath, UnknownPlatform,
-    Want, credentials,
+    Catalog, ComponentName, Credential, Definition, Launch, Platform, Purpose, SearchPath, UnknownAgent,
+    UnknownPlatform, Want, credentials,
 };
 use http::Http;
 use installation::outcome;
@@ -190,6 +190,11 @@ impl Installer {
             return Some(agent.clone());
         }
         self.agents().await.get(name).cloned()
+    }
+
+    /// The agent of that name, or an error that names a similar one.
+    pub async fn find_agent(&self, name: &AgentName) -> Result<Arc<Definition>, UnknownAgent> {
+        self.agent(name).await.ok_or_else(|| UnknownAgent::new(name, &self.catalog()))
     }
 
     /// Every agent, with those of the registry that the configuration names.

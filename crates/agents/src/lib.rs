@@ -16,6 +16,7 @@ mod config_file;
 mod credentials;
 mod definition;
 mod search_path;
+mod unknown_agent;
 
 pub mod install;
 pub mod mock;
@@ -35,3 +36,4 @@ pub use search_path::SearchPath;
 pub use skills::SkillsRow;
 pub use table::{Archive, Component, Source, Table};
 pub use template::{Found, InvalidTemplate, Template};
+pub use unknown_agent::UnknownAgent;

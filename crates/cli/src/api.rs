@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use input::text;
 pub(crate) use operations::{operations, with_operations};
 pub(crate) use sessions::{list as sessions_table, permission_mode};
 pub(crate) use waits::choices;

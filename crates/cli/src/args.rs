@@ -6,14 +6,16 @@ use crate::{
     agents::AgentsOptions,
     api::{self, ApiOptions, ApiResource},
     audit::AuditOptions,
-    chat::ChatOptions,
+    chat::{ChatOptions, RunOptions},
     credentials::CredentialsOptions,
     daemon::DaemonOptions,
     deprecated,
     device::DeviceOptions,
     editor::EditorOptions,
+    exit,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
     hub::HubArgs,
+    misplaced_command,
     up::UpOptions,
     waits::WaitsOptions,
 };
@@ -39,6 +41,7 @@ Examples:
   tombolo device connect HUB        let agents use directories and commands of this machine
   tombolo waits --follow            show what agents wait for, in all sandboxes
   tombolo chat --agent claude       talk to an agent in the terminal
+  tombolo run 'Fix the test'        send one prompt and print the answer
   tombolo acp --agent claude        connect an editor to an agent in a sandbox
   tombolo api agents list           call the API of a daemon
   tombolo agents install claude     install an agent on this machine
@@ -68,6 +71,8 @@ pub(crate) enum TomboloCommand {
     Audit(Box<AuditOptions>),
     /// Talk to an agent in the terminal
     Chat(Box<ChatOptions>),
+    /// Send one prompt to an agent and print its answer
+    Run(Box<RunOptions>),
     /// Connect an editor to an agent in a sandbox (ACP over standard input and output)
     Acp(EditorOptions),
     /// Call the HTTP API of a daemon: one command per endpoint
@@ -164,7 +169,14 @@ impl Tombolo {
 
     /// Parses the command line; on an error prints it and exits.
     pub(crate) fn parse_arguments() -> Self {
-        let matches = deprecated::parse(Self::definition()).unwrap_or_else(|error| error.exit());
+        let matches = deprecated::parse(Self::definition()).unwrap_or_else(|error| {
+            let hint = misplaced_command::hint(&error, &Self::definition(), std::env::args().skip(1));
+            let _ = error.print();
+            if let Some(hint) = hint {
+                exit::say(&format!("\n  {hint}"));
+            }
+            std::process::exit(error.exit_code())
+        });
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }

@@ -34,7 +34,8 @@ pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
 
 async fn serve_until_signal(options: ResolvedOptions) -> anyhow::Result<()> {
     let signals = ShutdownSignals::listen()?;
-    let bound = DaemonServer::bind(&options.config).await?;
+    let bound = DaemonServer::bind(&options.config).await;
+    let bound = bound.map_err(|error| serving::explain_taken_port(error, "--port"))?;
     let address = bound.address()?;
     let record = options.token.publish(&options.config.data_dir, address).await;
     print_line(&format!("listening on http://{address}"));

@@ -3,6 +3,7 @@
 use std::{error::Error, io, process::ExitCode};
 
 use client::ProblemDetails;
+use protocol::event::TurnEndReason;
 
 use crate::output::plain;
 
@@ -14,7 +15,8 @@ Exit codes:
   2  the command line is invalid
   3  the server could not be reached, or the connection was lost
   4  the response is not that of a Tombolo server; check the URL
-  5  a local file could not be read or written";
+  5  a local file could not be read or written
+  6  the agent of a new session is not ready";
 
 /// The exit codes of `tombolo acp`, for `--help`.
 pub(crate) const EDITOR_CODES: &str = "\
@@ -37,7 +39,25 @@ Exit codes:
   3  the daemon could not be reached
   4  the response is not that of a Tombolo daemon; check --endpoint
   6  the agent cannot be used, or the session was deleted
-  8  the last turn failed or was interrupted";
+  8  the last turn failed
+  9  the last turn was interrupted
+  10 the model refused to answer in the last turn
+  11 the model reached its token limit in the last turn";
+
+/// The exit codes of `tombolo run`, for `--help`.
+pub(crate) const RUN_CODES: &str = "\
+Exit codes:
+  0  the turn completed
+  1  the daemon refused the request, for example because of the token
+  2  the command line is invalid
+  3  the daemon could not be reached, or the connection was lost
+  4  the response is not that of a Tombolo daemon; check --endpoint
+  5  a local file could not be read or written
+  6  the agent cannot be used, or the session was deleted
+  8  the turn failed
+  9  the turn was interrupted
+  10 the model refused to answer
+  11 the model reached its token limit";
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -63,8 +83,8 @@ pub(crate) enum CommandError {
     },
     /// Events that the client has not read were evicted.
     Missed(String),
-    /// The last turn failed or was interrupted.
-    TurnFailed(String),
+    /// A turn ended before the agent completed its work.
+    TurnNotCompleted(IncompleteTurn),
     /// No device runs here.
     Absent(String),
     /// An audit log failed its verification.
@@ -73,11 +93,52 @@ pub(crate) enum CommandError {
     Closed,
 }
 
+/// How a turn ended that did not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IncompleteTurn {
+    Failed,
+    Interrupted,
+    Refused,
+    TokenLimit,
+}
+
+impl IncompleteTurn {
+    /// The failure of a turn that ended for this reason; success if it completed.
+    pub(crate) fn check(reason: TurnEndReason) -> CommandResult {
+        let incomplete = match reason {
+            TurnEndReason::Completed | TurnEndReason::Other => return Ok(()),
+            TurnEndReason::Failed => Self::Failed,
+            TurnEndReason::Interrupted => Self::Interrupted,
+            TurnEndReason::Refused => Self::Refused,
+            TurnEndReason::MaxTokens => Self::TokenLimit,
+        };
+        Err(CommandError::TurnNotCompleted(incomplete))
+    }
+
+    fn code(self) -> u8 {
+        match self {
+            Self::Failed => 8,
+            Self::Interrupted => 9,
+            Self::Refused => 10,
+            Self::TokenLimit => 11,
+        }
+    }
+
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::Failed => "the turn failed",
+            Self::Interrupted => "the turn was interrupted",
+            Self::Refused => "the model refused to answer",
+            Self::TokenLimit => "the model reached its token limit",
+        }
+    }
+}
+
 /// The result of a command.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {
-    /// The exit code, as [`CODES`], [`EDITOR_CODES`] and [`CHAT_CODES`] list it.
+    /// The exit code, as [`CODES`], [`EDITOR_CODES`], [`CHAT_CODES`] and [`RUN_CODES`] list it.
     fn code(&self) -> u8 {
         match self {
             CommandError::Closed => 0,
@@ -88,7 +149,7 @@ impl CommandError {
             CommandError::Local(_) => 5,
             CommandError::AgentEnded { .. } => 6,
             CommandError::Missed(_) => 7,
-            CommandError::TurnFailed(_) => 8,
+            CommandError::TurnNotCompleted(turn) => turn.code(),
         }
     }
 
@@ -100,9 +161,9 @@ impl CommandError {
             CommandError::Usage(message)
             | CommandError::NotAccepted(message)
             | CommandError::Missed(message)
-            | CommandError::TurnFailed(message)
             | CommandError::Absent(message)
             | CommandError::Broken(message) => message.clone(),
+            CommandError::TurnNotCompleted(turn) => turn.sentence().into(),
             CommandError::Unreachable(error) | CommandError::UnexpectedResponse(error) => chain(error),
             CommandError::Local(error) => format!("{error:#}"),
             CommandError::AgentEnded { how, .. } => how.clone(),
@@ -160,7 +221,6 @@ pub(crate) fn report(outcome: CommandResult, json: bool, context: &str) -> ExitC
         }
         CommandError::Usage(message)
         | CommandError::Missed(message)
-        | CommandError::TurnFailed(message)
         | CommandError::Absent(message)
         | CommandError::NotAccepted(message)
         | CommandError::Broken(message) => say(&plain(&format!("tombolo: {message}"))),
@@ -168,6 +228,7 @@ pub(crate) fn report(outcome: CommandResult, json: bool, context: &str) -> ExitC
             say(&plain(&format!("tombolo: {}: {context}", chain(error))));
         }
         CommandError::Local(error) => say(&plain(&format!("tombolo: {error:#}"))),
+        CommandError::TurnNotCompleted(turn) => say(&format!("tombolo: {}", turn.sentence())),
     }
     ExitCode::from(failure.code())
 }

@@ -35,7 +35,8 @@ type HubResource<C> = ResourceArgs<HubUrl, C>;
     args_conflicts_with_subcommands = true,
     after_help = "\
 Without a subcommand this runs a hub. Its first start prints the token of an administrator: keep it,
-it is not shown again. The subcommands manage a running hub and need a token.
+it is not shown again. `tombolo hub tokens recover` makes another one if it is lost. The other
+subcommands manage a running hub and need a token.
 
 Examples:
   tombolo hub --host 127.0.0.1 --port 2470

@@ -4,6 +4,7 @@
 //! `sandbox-daemon <resource> <command>` calls its API.
 
 mod agents;
+mod answer_word;
 mod api;
 mod args;
 mod audit;
@@ -21,6 +22,7 @@ mod exit;
 mod generate;
 mod hub;
 mod memory;
+mod misplaced_command;
 mod output;
 mod progress;
 mod reading_time;
@@ -30,6 +32,7 @@ mod serving;
 mod shell_word;
 mod storage;
 mod traces;
+mod turn_answer;
 mod up;
 mod waits;
 
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         TomboloCommand::Audit(options) => audit::run(*options),
         TomboloCommand::Acp(options) => editor::run(&options),
         TomboloCommand::Chat(options) => chat::run(&options),
+        TomboloCommand::Run(options) => chat::run_prompt(*options),
         TomboloCommand::Api(api) => api.resource.run(),
         TomboloCommand::Agents(options) => exit::code(agents::run(options)),
         TomboloCommand::Credentials(credentials) => exit::code(credentials.run()),

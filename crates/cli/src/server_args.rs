@@ -8,7 +8,7 @@ use protocol::ProblemKind;
 use secrecy::ExposeSecret;
 
 use crate::{
-    daemon_token,
+    daemon_token, environment,
     exit::{self, CommandError, CommandResult},
     output::CommandOutput,
     secret::{self, HUB_TOKEN_VARIABLE, SecretString, TOKEN_VARIABLE},
@@ -66,13 +66,16 @@ pub(crate) struct ServerKind {
     start_command: &'static str,
     /// Whether such a server generates a token that commands of the same user find.
     generates_token: bool,
+    /// How to replace a lost token, as a further sentence.
+    recovery: &'static str,
 }
 
 const DAEMON: ServerKind = ServerKind {
     url_option: "--endpoint",
     token_variable: TOKEN_VARIABLE,
-    start_command: "tombolo daemon",
+    start_command: "tombolo up",
     generates_token: true,
+    recovery: "",
 };
 
 const HUB: ServerKind = ServerKind {
@@ -80,6 +83,7 @@ const HUB: ServerKind = ServerKind {
     token_variable: HUB_TOKEN_VARIABLE,
     start_command: "tombolo hub",
     generates_token: false,
+    recovery: " If it is lost, run `tombolo hub tokens recover` on the machine of the hub.",
 };
 
 /// `--endpoint`.
@@ -135,34 +139,34 @@ impl ServerUrl for HubUrl {
     }
 }
 
-/// `--hub` or `--endpoint`: a daemon is asked where no hub is named.
+/// `--hub` or `--endpoint`: a daemon is asked where no hub is configured.
 #[derive(Debug, Args)]
 pub(crate) struct HubOrDaemonUrl {
     /// Send requests to the hub at this URL
     #[arg(long, global = true, env = "TOMBOLO_HUB", hide_env_values = true, value_name = "URL")]
     hub: Option<String>,
-    /// Send requests to the daemon at this URL, if no hub is set
-    #[arg(
-        long,
-        global = true,
-        env = "TOMBOLO_ENDPOINT",
-        hide_env_values = true,
-        default_value = DEFAULT_ENDPOINT,
-        value_name = "URL"
-    )]
-    endpoint: String,
+    /// Send requests to the daemon at this URL, if no hub is set [default: http://127.0.0.1:2468]
+    #[arg(long, global = true, env = "TOMBOLO_ENDPOINT", hide_env_values = true, value_name = "URL")]
+    endpoint: Option<String>,
 }
 
 impl HubOrDaemonUrl {
-    /// The URL of the hub. An empty `TOMBOLO_HUB` counts as unset.
+    /// The URL of the hub. A user who has a token of a hub and names no server means the hub on this machine. An empty
+    /// variable counts as unset.
     pub(crate) fn hub(&self) -> Option<&str> {
-        self.hub.as_deref().filter(|hub| !hub.is_empty())
+        let has_token = || environment::variable(HUB_TOKEN_VARIABLE).is_some();
+        let named = self.hub.as_deref().filter(|hub| !hub.is_empty());
+        named.or_else(|| (self.endpoint().is_none() && has_token()).then_some(DEFAULT_HUB))
+    }
+
+    fn endpoint(&self) -> Option<&str> {
+        self.endpoint.as_deref().filter(|endpoint| !endpoint.is_empty())
     }
 }
 
 impl ServerUrl for HubOrDaemonUrl {
     fn url(&self) -> &str {
-        self.hub().unwrap_or(&self.endpoint)
+        self.hub().or(self.endpoint()).unwrap_or(DEFAULT_ENDPOINT)
     }
 
     fn kind(&self) -> &'static ServerKind {
@@ -184,16 +188,46 @@ impl<U: ServerUrl> ServerArgs<U> {
 
     /// Suggests a remedy if the server cannot be reached or wants a token.
     pub(crate) fn hint(&self, failure: &CommandError) -> Option<String> {
-        let ServerKind { url_option, token_variable, start_command, .. } = self.url.kind();
+        self.hint_with(failure, false)
+    }
+
+    /// The same; `has_token_option` tells whether the token is an argument of the command.
+    fn hint_with(&self, failure: &CommandError, has_token_option: bool) -> Option<String> {
+        let ServerKind { url_option, token_variable, start_command, recovery, .. } = self.url.kind();
         match failure {
             CommandError::Unreachable(_) => Some(format!(
                 "Is the server running? Start one with `{start_command}`, or set its URL with {url_option}."
             )),
             CommandError::Refused(refusal) if refusal.urn == ProblemKind::Unauthorized.urn() => {
-                Some(format!("Pass a token with --token-file FILE or the variable {token_variable}."))
+                let remedy = format!(
+                    "Pass a token with --token-file FILE or the variable {token_variable}.{recovery}"
+                );
+                Some(match self.token_origin(has_token_option) {
+                    Some(origin) => format!(
+                        "The token that was sent, from {origin}, is wrong, expired, revoked or for another server. {remedy}"
+                    ),
+                    None => format!("No token was sent. {remedy}"),
+                })
             }
             _ => None,
         }
+    }
+
+    /// Where the token came from that was sent; never the token itself.
+    fn token_origin(&self, has_token_option: bool) -> Option<String> {
+        let ServerKind { token_variable, generates_token, .. } = self.url.kind();
+        if has_token_option {
+            return Some("--token".into());
+        }
+        if let Some(file) = &self.token_file {
+            return Some(format!("the file `{}`", file.display()));
+        }
+        if environment::variable(token_variable).is_some() {
+            return Some(format!("the variable {token_variable}"));
+        }
+        let endpoint: Endpoint = self.url().parse().ok()?;
+        let is_own = *generates_token && daemon_token::connect(&endpoint).is_some();
+        is_own.then(|| "the data directory of your own daemon".into())
     }
 
     /// A client for the server; `token` takes precedence over the file, the file over the environment, and the environment over
@@ -251,7 +285,8 @@ impl<U: ServerUrl> RequestArgs<U> {
             runtime.shutdown_background();
             outcome
         });
-        let hint = outcome.as_ref().err().and_then(|failure| self.server.hint(failure));
+        let hint =
+            outcome.as_ref().err().and_then(|failure| self.server.hint_with(failure, self.token.is_some()));
         let code = exit::report(outcome, self.json, &context);
         if let Some(hint) = hint.filter(|_| !self.json) {
             exit::say(&hint);

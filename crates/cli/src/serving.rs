@@ -73,6 +73,19 @@ pub(crate) fn print_line(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
+/// Says what to do if a server could not be started because its port is taken.
+pub(crate) fn explain_taken_port(error: impl Into<anyhow::Error>, port_option: &str) -> anyhow::Error {
+    let error: anyhow::Error = error.into();
+    let is_taken = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::AddrInUse);
+    if !is_taken {
+        return error;
+    }
+    anyhow::anyhow!("{error:#}: is `tombolo up` running already? Pass {port_option} 0 to use a free port")
+}
+
 /// Sends log lines that pass `filter` to stderr, and spans to `export`.
 fn init_logging(filter: &str, export: Option<&TraceExport>) -> anyhow::Result<()> {
     let targets: Targets = filter.parse().with_context(|| {

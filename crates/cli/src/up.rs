@@ -1,25 +1,24 @@
 //! `tombolo up`: a daemon and a hub in one process, for one machine.
 
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+mod greeting;
+mod program;
+
+use std::{path::Path, process::ExitCode};
 
 use clap::Args;
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    daemon::{self, DaemonOptions, ResolvedOptions, TokenSource, serve},
+    daemon::{self, DaemonOptions, ResolvedOptions, serve},
     daemon_token,
     hub::{DEFAULT_PORT, local_config},
-    server_args::{DEFAULT_ENDPOINT, DEFAULT_HUB},
     serving::{self, ShutdownSignals, print_line},
-    shell_word::quoted,
     storage,
     traces::TraceOptions,
 };
+use greeting::UpGreeting;
+use program::Program;
 
 /// The service name in traces.
 const SERVICE_NAME: &str = "tombolo-up";
@@ -32,7 +31,8 @@ const LOCAL_RUNTIME: &str = "local";
 #[command(after_help = "\
 Starts a daemon, and a hub with the daemon as its runtime `local`. Both listen on the loopback
 address only. The daemon generates a token, which commands of the same user find by themselves; the
-hub prints its token on the first start. Ctrl-C stops both and all agents.
+hub prints its token on the first start, and `tombolo hub tokens recover` makes another one. Agents
+run as your user, without a sandbox. Ctrl-C stops both servers and all agents.
 
 Examples:
   tombolo up
@@ -63,7 +63,7 @@ pub(crate) struct UpOptions {
 /// Runs both servers until SIGTERM or SIGINT, after printing example commands.
 pub(crate) fn run(options: UpOptions, program: &Path) -> anyhow::Result<ExitCode> {
     let UpOptions { port, hub_port, config, data_dir, no_token, run_as, traces } = options;
-    let run_as = run_as.unwrap_or_else(|| quoted(&program.display().to_string()));
+    let program = Program::find(program, run_as);
     let options = DaemonOptions { port, config, data_dir, no_token, ..DaemonOptions::default() };
     serving::run(SERVICE_NAME, &options.log, &traces, || {
         let daemon = daemon::resolve(&options)?;
@@ -71,18 +71,21 @@ pub(crate) fn run(options: UpOptions, program: &Path) -> anyhow::Result<ExitCode
             &daemon.config.data_dir,
             hub_port.unwrap_or(if port == 0 { 0 } else { DEFAULT_PORT }),
         );
-        Ok(serve_until_signal(daemon, hub, run_as))
+        Ok(serve_until_signal(daemon, hub, program))
     })
 }
 
 async fn serve_until_signal(
     options: ResolvedOptions,
     hub: ::hub::Config,
-    run_as: String,
+    program: Program,
 ) -> anyhow::Result<()> {
     let signals = ShutdownSignals::listen()?;
-    let daemon = ::daemon::DaemonServer::bind(&options.config).await?;
-    let mut hub = ::hub::Hub::bind(&hub).await?;
+    let hub_directory = std::path::absolute(&hub.data_dir)?;
+    let daemon = ::daemon::DaemonServer::bind(&options.config).await;
+    let daemon = daemon.map_err(|error| serving::explain_taken_port(error, "--port"))?;
+    let hub = ::hub::Hub::bind(&hub).await;
+    let mut hub = hub.map_err(|error| serving::explain_taken_port(error, "--hub-port"))?;
     hub.attach(LOCAL_RUNTIME.parse()?, daemon.in_process_service())?;
     let token = hub.take_new_token();
     let address = daemon.address()?;
@@ -91,12 +94,13 @@ async fn serve_until_signal(
     let greeting = UpGreeting {
         daemon: address,
         hub: hub.address()?,
-        run_as,
+        program,
+        directory: options.config.current_dir.clone(),
         token: options.token,
         // In another terminal, a relative path would be another file.
         token_file: std::path::absolute(daemon_token::path(data_dir))?,
-        is_token_found: options.token != TokenSource::Generated
-            || storage::data_dir(None).ok().as_ref() == Some(data_dir),
+        hub_directory,
+        is_default_directory: storage::data_dir(None).ok().as_ref() == Some(data_dir),
     };
     print_line(&greeting.text(token.as_ref().map(|token| token.expose_secret())));
     // Stop the hub first: its viewers get a proper close before the daemon that they watch goes away.
@@ -110,101 +114,4 @@ async fn serve_until_signal(
     };
     signals.run_until_signal(both).await;
     Ok(())
-}
-
-/// The printed text: the addresses of the servers, and commands to try.
-struct UpGreeting {
-    daemon: SocketAddr,
-    hub: SocketAddr,
-    run_as: String,
-    token: TokenSource,
-    /// The file with the daemon's token, if it generated one.
-    token_file: PathBuf,
-    /// Whether commands need no option to find the token.
-    is_token_found: bool,
-}
-
-impl UpGreeting {
-    fn text(&self, token: Option<&str>) -> String {
-        let Self { daemon, hub, .. } = self;
-        let token_line = match token {
-            Some(token) => format!("admin token of the hub, shown once: {token}"),
-            None => "The token of the hub was printed on its first start.".into(),
-        };
-        let export = token.map(|token| format!("  export TOMBOLO_HUB_TOKEN={token}"));
-        let send = |options: &str, message: &str| self.api(&format!("acp send demo{options} -- '{message}'"));
-        let mut lines = vec![
-            format!("listening on http://{daemon}"),
-            format!("hub on http://{hub}"),
-            token_line,
-            self.access(),
-            "Ctrl-C stops them.\nTry in another terminal:".into(),
-            "\n# list the agents".into(),
-            self.api("agents list"),
-            "\n# start a session with the mock agent and send a message".into(),
-            self.api("sessions create hello -- --agent mock"),
-            self.api("sessions send hello -- 'hello'"),
-            "\n# see the same session through the hub".into(),
-        ];
-        lines.extend(export);
-        lines.extend([
-            self.hub("runtimes list"),
-            self.hub("workers list local"),
-            "\n# use the mock agent over ACP".into(),
-            send(" --agent mock", r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#),
-            send("", r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#),
-            send(
-                "",
-                r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"mock-1","prompt":[{"type":"text","text":"hello"}]}}"#,
-            ),
-            "\n# print its messages; add --follow for new ones".into(),
-            self.api("acp stream demo"),
-            "\n# list the files of its directory".into(),
-            self.api("fs entries ."),
-            "\n# stop it and delete the instance".into(),
-            self.api("acp delete demo"),
-        ]);
-        lines.join("\n")
-    }
-
-    /// Which clients the servers accept.
-    fn access(&self) -> String {
-        let token = match self.token {
-            TokenSource::Generated => {
-                format!(
-                    "The daemon's token is in {}; commands of your user find it.",
-                    self.token_file.display()
-                )
-            }
-            TokenSource::Given => "The daemon's token is the one in TOMBOLO_TOKEN.".into(),
-            TokenSource::None => "Every user of this machine may use the daemon.".into(),
-        };
-        format!("Both accept connections from this machine only. {token}")
-    }
-
-    fn api(&self, command: &str) -> String {
-        let mut server = server_option("--endpoint", self.daemon, DEFAULT_ENDPOINT);
-        if !self.is_token_found {
-            server += &format!(" --token-file {}", quoted(&self.token_file.display().to_string()));
-        }
-        self.command(&format!("api {command}"), &server)
-    }
-
-    fn hub(&self, command: &str) -> String {
-        self.command(&format!("hub {command}"), &server_option("--hub", self.hub, DEFAULT_HUB))
-    }
-
-    /// A command line, with the options that name the server. They are inserted at ` -- `, so that they stand before a long
-    /// last argument.
-    fn command(&self, command: &str, server: &str) -> String {
-        let run_as = &self.run_as;
-        let (before, after) = command.split_once(" -- ").unwrap_or((command, ""));
-        format!("  {run_as} {before}{server} {after}").trim_end().to_owned()
-    }
-}
-
-/// The option that names a server, if it is not at its default address.
-fn server_option(option: &str, address: SocketAddr, default: &str) -> String {
-    let url = format!("http://{address}");
-    if url == default { String::new() } else { format!(" {option} {url}") }
 }

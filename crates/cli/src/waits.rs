@@ -26,11 +26,14 @@ pub(crate) use view::{age, follow, kind, listed_request, settled};
 /// List the permissions, questions and plans that wait for a person's answer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+The waits are those of the hub if --hub, TOMBOLO_HUB or TOMBOLO_HUB_TOKEN is set and no daemon is
+named, else those of one daemon.
+
 Examples:
   tombolo waits
   tombolo waits --follow
   tombolo waits show 7f3a
-  tombolo waits answer 7f3a allow
+  tombolo waits answer 7f3a allow once
   tombolo waits answer wat_0198c0de 'the second one'
   tombolo waits --endpoint http://127.0.0.1:2468     without a hub: list the waits of one daemon")]
 pub(crate) struct WaitsOptions {
@@ -56,16 +59,17 @@ Examples:
     Show(ShowArgs),
     /// Answer a wait; the first answer counts
     #[command(after_help = "\
-Answer a permission with allow, always or deny. Answer a plan with approve or reject, or write what
-to do instead. Answer questions in their order, one argument each: a number, a label, or your own
-words if the question accepts them.
+Answer a permission with `allow once`, `allow always` or `deny`. Answer a plan with approve or
+reject, or write what to do instead. Answer questions in their order, one argument each: a number, a
+label, or your own words if the question accepts them.
 
 A request that the list cuts is accepted only with --seen and the fingerprint that `waits show`
 prints, or after you confirmed it on a terminal. Rejecting needs neither.
 
 Examples:
-  tombolo waits answer 7f3a allow
-  tombolo waits answer 7f3a allow --seen 1c4f09ab
+  tombolo waits answer 7f3a allow once
+  tombolo waits answer 7f3a allow always --seen 1c4f09ab
+  tombolo waits answer 7f3a deny
   tombolo waits answer 7f3a approve
   tombolo waits answer 7f3a Postgres 'tests, docs'
   tombolo waits answer 7f3a --reject")]

@@ -65,6 +65,12 @@ impl Endpoint {
         Some(Self(url))
     }
 
+    /// Whether this is a server of its own on this machine, rather than one behind a hub. It may still have other files, as in a
+    /// container.
+    pub fn is_local_server(&self) -> bool {
+        self.is_loopback() && self.0.path() == "/"
+    }
+
     /// Whether the server is on this machine, so that no proxy must be used.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default().trim_matches(['[', ']']);

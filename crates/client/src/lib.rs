@@ -59,7 +59,7 @@ pub use processes::ProcessesApi;
 pub use relay::{EnvironmentsApi, RelayApi};
 pub use runtimes::RuntimesApi;
 pub use session_events::{RecordEvent, SessionEvents};
-pub use sessions::{EventPageOptions, SessionsApi};
+pub use sessions::{EventPageOptions, SessionListOptions, SessionsApi};
 pub use terminal::{TerminalFrame, TerminalInput, TerminalOutput};
 pub use token::{InvalidToken, Token};
 pub use tokens::TokensApi;

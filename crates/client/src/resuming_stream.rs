@@ -35,6 +35,26 @@ enum ConnectionEnd {
     Lost(Error),
 }
 
+/// What a stream delivers.
+#[derive(Debug)]
+pub(crate) enum StreamItem {
+    Frame(SseFrame),
+    /// The connection was lost, and a first attempt to connect again has failed. Sent once for each outage.
+    Lost,
+    /// The stream continues after an outage.
+    Restored,
+}
+
+/// How an attempt to connect again ended.
+#[derive(Debug)]
+enum Reconnection {
+    Connected(Response),
+    /// The resource no longer exists.
+    Gone,
+    /// The first attempt failed. The next call makes further ones.
+    FirstFailed,
+}
+
 /// The frames of one stream. After a lost connection, it resumes after the last received id.
 #[derive(Debug)]
 pub(crate) struct ResumingStream {
@@ -54,6 +74,8 @@ pub(crate) struct ResumingStream {
     backoff: Backoff,
     /// Whether the last frame announced the end of the stream.
     ended: bool,
+    /// Whether an attempt to connect again has failed since the last connection.
+    is_lost: bool,
 }
 
 impl ResumingStream {
@@ -77,6 +99,7 @@ impl ResumingStream {
             attempts: 0,
             backoff: Backoff::new(RECONNECT_MIN, RECONNECT_MAX),
             ended: false,
+            is_lost: false,
         };
         stream.response = Some(stream.connect().await?);
         Ok(stream)
@@ -84,6 +107,17 @@ impl ResumingStream {
 
     /// The next frame; `None` once the stream has ended. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>> {
+        loop {
+            match self.next_item().await? {
+                Some(StreamItem::Frame(frame)) => return Ok(Some(frame)),
+                Some(StreamItem::Lost | StreamItem::Restored) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next frame, or a notice of an outage; `None` once the stream has ended. Cancel safe.
+    pub(crate) async fn next_item(&mut self) -> Result<Option<StreamItem>> {
         loop {
             if let Some(frame) = self.parser.pop() {
                 let frame =
@@ -93,19 +127,23 @@ impl ResumingStream {
                 if let Some(id) = &frame.id {
                     self.last_id = Some(id.clone());
                 }
-                return Ok(Some(frame));
+                return Ok(Some(StreamItem::Frame(frame)));
             }
             let Some(response) = &mut self.response else {
                 if self.ended {
                     return Ok(None);
                 }
                 match self.reconnect().await? {
-                    Some(response) => {
+                    Reconnection::Connected(response) => {
                         self.connected_at = Instant::now();
                         self.received_at = self.connected_at;
                         self.response = Some(response);
+                        if std::mem::take(&mut self.is_lost) {
+                            return Ok(Some(StreamItem::Restored));
+                        }
                     }
-                    None => self.ended = true,
+                    Reconnection::Gone => self.ended = true,
+                    Reconnection::FirstFailed => return Ok(Some(StreamItem::Lost)),
                 }
                 continue;
             };
@@ -159,27 +197,31 @@ impl ResumingStream {
         self.attempts >= ATTEMPTS_MAX && self.received_at.elapsed() >= self.reconnect_time
     }
 
-    /// Opens a new connection; `None` if the resource no longer exists.
-    async fn reconnect(&mut self) -> Result<Option<Response>> {
+    /// Opens a new connection.
+    async fn reconnect(&mut self) -> Result<Reconnection> {
         loop {
             self.attempts = self.attempts.saturating_add(1);
             self.backoff.wait().await;
             match self.connect().await {
-                Ok(response) => return Ok(Some(response)),
+                Ok(response) => return Ok(Reconnection::Connected(response)),
                 Err(error) => match error.kind() {
                     Some(
                         ProblemKind::InstanceNotFound
                         | ProblemKind::ProcessNotFound
                         | ProblemKind::SessionNotFound,
                     ) => {
-                        return Ok(None);
+                        return Ok(Reconnection::Gone);
                     }
                     None
                     | Some(
                         ProblemKind::ShuttingDown
                         | ProblemKind::StoreLocked
                         | ProblemKind::TooManyConnections,
-                    ) if !self.should_give_up() => {}
+                    ) if !self.should_give_up() => {
+                        if !std::mem::replace(&mut self.is_lost, true) {
+                            return Ok(Reconnection::FirstFailed);
+                        }
+                    }
                     _ => return Err(error),
                 },
             }

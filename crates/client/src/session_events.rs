@@ -5,7 +5,11 @@ use std::time::Duration;
 use protocol::{EventRecord, SessionId};
 use sse::SseFrame;
 
-use crate::{Client, Error, error::Result, resuming_stream::ResumingStream};
+use crate::{
+    Client, Error,
+    error::Result,
+    resuming_stream::{ResumingStream, StreamItem},
+};
 
 /// An event on the stream of a session, with its original JSON.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +20,10 @@ pub enum RecordEvent {
     Gap(String),
     /// An event that only a newer daemon has: its name and data.
     Other(String, String),
+    /// The connection was lost, and a first attempt to connect again has failed. The stream keeps trying.
+    ConnectionLost,
+    /// The stream continues after [`ConnectionLost`](Self::ConnectionLost). No event is missing.
+    ConnectionRestored,
 }
 
 /// The events of one session. It reconnects after a lost connection, a limited number of times, without losing or repeating
@@ -38,8 +46,12 @@ impl SessionEvents {
 
     /// The next event; `None` once the session was deleted. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<RecordEvent>> {
-        let Some(frame) = self.0.next().await? else { return Ok(None) };
-        let event = parse_event(frame)?;
+        let event = match self.0.next_item().await? {
+            None => return Ok(None),
+            Some(StreamItem::Lost) => RecordEvent::ConnectionLost,
+            Some(StreamItem::Restored) => RecordEvent::ConnectionRestored,
+            Some(StreamItem::Frame(frame)) => parse_event(frame)?,
+        };
         if let RecordEvent::Record(record, _) = &event
             && matches!(record.event, protocol::Event::Ended(_))
         {

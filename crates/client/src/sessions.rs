@@ -1,7 +1,8 @@
 //! `/v1/sessions`: conversations with any agent, through one API.
 
+use jiff::Timestamp;
 use protocol::{
-    Author, IdempotencyKey, InputId, SessionId, WaitId,
+    AgentName, Author, IdempotencyKey, InputId, SessionId, WaitId,
     sessions::{
         AnswerPermissionRequest, AnswerQuestionRequest, CreateSessionRequest, EditInputRequest, EventPage,
         MessageAccepted, RejectQuestionRequest, SendMessageRequest, Session, SessionCreated,
@@ -27,10 +28,31 @@ pub struct EventPageOptions {
     pub include_raw: bool,
 }
 
+/// Which sessions to list: those that match every given criterion.
+#[derive(Debug, Clone, Default)]
+pub struct SessionListOptions {
+    /// The last event was recorded at or after this time.
+    pub since: Option<Timestamp>,
+    /// The agent.
+    pub agent: Option<AgentName>,
+    /// The working directory.
+    pub directory: Option<String>,
+    /// The state, as the API spells it.
+    pub state: Option<String>,
+}
+
 impl SessionsApi<'_> {
-    /// Lists all sessions, the most recently used first.
-    pub async fn list(self) -> Result<ApiResponse<SessionList>> {
-        self.0.call(Method::GET, &["v1", "sessions"], &[]).await
+    /// Lists the sessions that match, the most recently used first.
+    pub async fn list(self, options: &SessionListOptions) -> Result<ApiResponse<SessionList>> {
+        let SessionListOptions { since, agent, directory, state } = options;
+        let since = since.map(|since| since.to_string());
+        let query = [
+            ("since", since.as_deref()),
+            ("agent", agent.as_ref().map(AgentName::as_str)),
+            ("directory", directory.as_deref()),
+            ("state", state.as_deref()),
+        ];
+        self.0.call(Method::GET, &["v1", "sessions"], &query).await
     }
 
     /// Creates a session, or returns the existing one, and starts its agent.

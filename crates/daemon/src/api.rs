@@ -44,12 +44,16 @@ fn collect_routes(collector: &mut impl RouteCollector<App>) {
     routes::workers::collect_routes(collector);
 }
 
+/// For clients that took the daemon for a hub.
+const TAKEN_FOR_HUB: (&str, &str) =
+    ("/api/", "this is a daemon, not a hub; pass the URL of the hub, or use the commands of `tombolo api`");
+
 /// The router, and its route templates.
 pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
     let mut served = ServedRoutes::default();
     collect_routes(&mut served);
     let (router, templates) = served.split(&[]);
-    (with_fallbacks(router).with_state(app), templates)
+    (with_fallbacks(router, TAKEN_FOR_HUB).with_state(app), templates)
 }
 
 /// The OpenAPI document, as the daemon serves it.

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use backoff::Backoff;
 use client::{Client, ClientWebSocket, Error};
-use protocol::RuntimeId;
+use protocol::{ProblemKind, RuntimeId};
 use server::{ErrorChain, InProcessService};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 use websocket::KeepAlive;
 
 /// The shortest and the longest delay before the daemon dials the hub again.
@@ -20,6 +20,9 @@ const REDIAL_MAX: Duration = Duration::from_secs(5);
 /// because a tunnel that a bad network breaks often must come back before the hub's viewers lose what the daemon retains.
 const STABLE_AFTER: Duration = Duration::from_secs(1);
 const UNSTABLE_DELAY: Duration = Duration::from_millis(500);
+
+/// The delay after the hub refused the token. Trying again sooner would not help: somebody has to change something first.
+const REFUSED_DELAY: Duration = Duration::from_secs(300);
 
 /// How long the hub may take to accept the connection.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(20);
@@ -59,12 +62,13 @@ impl HubJoin {
                         Backoff::new(UNSTABLE_DELAY, UNSTABLE_DELAY).next_delay()
                     }
                 }
-                Some(Err(reason)) => {
+                Some(Err(failure)) => {
+                    let DialFailure { reason, is_refusal } = failure;
                     if logged_reason.as_ref() != Some(&reason) {
-                        warn!(%reason, "could not join the hub; trying again");
+                        log_failure(&reason, is_refusal);
                         logged_reason = Some(reason);
                     }
-                    backoff.next_delay()
+                    if is_refusal { REFUSED_DELAY } else { backoff.next_delay() }
                 }
             };
             if stop.run_until_cancelled(sleep(delay)).await.is_none() {
@@ -73,11 +77,42 @@ impl HubJoin {
         }
     }
 
-    async fn dial(&self, daemon_id: &str) -> Result<ClientWebSocket, String> {
+    async fn dial(&self, daemon_id: &str) -> Result<ClientWebSocket, DialFailure> {
         match timeout(DIAL_TIMEOUT, self.hub.join(self.name.as_ref(), daemon_id)).await {
-            Ok(joined) => joined.map_err(|error: Error| ErrorChain(&error).to_string()),
-            Err(_) => Err(format!("the hub did not respond within {} s", DIAL_TIMEOUT.as_secs())),
+            Ok(joined) => joined.map_err(|error| DialFailure::from(&error)),
+            Err(_) => {
+                let reason = format!("the hub did not respond within {} s", DIAL_TIMEOUT.as_secs());
+                Err(DialFailure { reason, is_refusal: false })
+            }
         }
+    }
+}
+
+/// Why the daemon has not joined.
+#[derive(Debug)]
+struct DialFailure {
+    reason: String,
+    /// The hub refused the token, which a new attempt does not change.
+    is_refusal: bool,
+}
+
+impl From<&Error> for DialFailure {
+    fn from(error: &Error) -> Self {
+        let is_refusal = matches!(error.kind(), Some(ProblemKind::Unauthorized | ProblemKind::Forbidden));
+        Self { reason: ErrorChain(error).to_string(), is_refusal }
+    }
+}
+
+fn log_failure(reason: &str, is_refusal: bool) {
+    if is_refusal {
+        error!(
+            %reason,
+            "the hub refuses the join token; get a new one with `tombolo hub runtimes invite` and start the daemon with it. The \
+             daemon tries again every {} s",
+            REFUSED_DELAY.as_secs()
+        );
+    } else {
+        warn!(%reason, "could not join the hub; trying again");
     }
 }
 
@@ -86,4 +121,38 @@ async fn serve_tunnel(socket: ClientWebSocket, service: InProcessService, stop: 
     let (near, far) = tunnel::pipe();
     // Each half ends when the other does. Joining both lets the last responses through.
     tokio::join!(tunnel::serve(near, service, stop), tunnel::carry(socket, far, KeepAlive::default()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Another status than that of a refused token may be one of a proxy, or of a hub that is starting.
+    #[test]
+    fn only_a_refused_token_is_final() {
+        for (status, kind, is_refusal) in [
+            (401, "unauthorized", true),
+            (403, "forbidden", true),
+            (503, "shutting-down", false),
+            (404, "not-found", false),
+        ] {
+            let kind =
+                ProblemKind::ALL.iter().copied().find(|known| known.urn() == format!("urn:problem:{kind}"));
+            assert!(kind.is_some(), "{status}");
+            let problem = client::ProblemDetails {
+                kind,
+                urn: String::new(),
+                title: String::new(),
+                status,
+                detail: String::new(),
+                stderr_tail: None,
+                causes: Vec::new(),
+                request_id: None,
+                body: Default::default(),
+            };
+            let failure = DialFailure::from(&Error::Problem(Box::new(problem)));
+            assert_eq!(failure.is_refusal, is_refusal, "{status}");
+        }
+        assert!(!DialFailure::from(&Error::Transport("the network is down".into())).is_refusal);
+    }
 }

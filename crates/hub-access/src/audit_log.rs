@@ -36,6 +36,9 @@ const PATH_CHARS_MAX: usize = 512;
 /// The action of an entry about a peer of the relay that violated the protocol.
 const VIOLATION: &str = "relay.violation";
 
+/// The action of an entry about a recovered token that is used for the first time.
+const RECOVERY: &str = "tokens.recover";
+
 /// The name of the journal in its file.
 const JOURNAL: &str = "audit";
 
@@ -148,6 +151,24 @@ impl AuditLog {
         if self.admits_refusal() {
             self.spawn(entry);
         }
+    }
+
+    /// Records that a token which a user with access to the hub's files recovered is used for the first time.
+    pub fn recovery(&self, caller: &Principal, peer: Option<PeerAddress>, method: &str, path: &str) {
+        let entry = AuditEntry {
+            received_at: Timestamp::now(),
+            user: Some(caller.user.clone()),
+            token: Some(caller.token),
+            peer: peer.map(|PeerAddress(address)| address.ip().to_canonical()),
+            action: RECOVERY.to_owned(),
+            runtime: None,
+            worker: None,
+            method: method.to_owned(),
+            path: path.chars().take(PATH_CHARS_MAX).collect(),
+            status: None,
+            duration_ms: 0,
+        };
+        self.spawn(entry);
     }
 
     /// The entries after `offset`, the oldest first.

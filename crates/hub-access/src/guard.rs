@@ -9,7 +9,8 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode, header};
 use protocol::{ProblemKind, TokenId, UserName, WorkspaceName, hub::Role, people::AccessToken};
-use server::{HostPolicy, PeerAddress, ProblemResponse, Result, bearer_token};
+use server::{ErrorChain, HostPolicy, PeerAddress, ProblemResponse, Result, bearer_token};
+use tracing::error;
 
 use crate::{
     access_request::{AccessRequest, RequestTarget},
@@ -19,7 +20,7 @@ use crate::{
     limits::AccessLimits,
     permit::Permit,
     policy::CurrentPolicy,
-    principal::Principal,
+    principal::{EffectiveRights, Principal},
     rights_watch::RightsWatch,
     route_rule::{AuditRule, Requirement, RouteRule},
     session_cookie::SessionCookie,
@@ -157,11 +158,25 @@ impl AccessGuard {
         let cookie = kind.read(headers);
         let (rights, by_cookie) = match (bearer_token(headers), &cookie) {
             // A cookie's secret is valid in the cookie only: there, the browser enforces which site may send it.
-            (Some(token), _) => (self.users.find(token).filter(|rights| !rights.token.is_session), false),
+            (Some(token), _) => {
+                let found = self.users.find(token).filter(|rights| !rights.token.is_session);
+                (
+                    found.or_else(|| {
+                        self.adopt_recovered(token, peer, request.method().as_str(), request.uri().path())
+                    }),
+                    false,
+                )
+            }
             (None, Some(secret)) => (self.users.find(secret).filter(|rights| rights.token.is_session), true),
             (None, None) => (None, false),
         };
-        let Some(rights) = rights else { return Err(self.limits.unauthorized(peer)) };
+        let Some(rights) = rights else {
+            let expired_at = bearer_token(headers).and_then(|token| self.users.expired_at(token));
+            return Err(match expired_at {
+                Some(at) => self.limits.expired(peer, at),
+                None => self.limits.unauthorized(peer),
+            });
+        };
         // A browser sends its cookie whichever page makes the request.
         if by_cookie
             && has_side_effect(request.method(), headers)
@@ -179,6 +194,26 @@ impl AccessGuard {
         }
         self.limits.count_request(rights.token.id)?;
         Ok(Principal::new(rights))
+    }
+
+    /// Accepts a recovered token on its first use. With a full disk it stays unused, because its entry could not be written.
+    pub fn adopt_recovered(
+        &self,
+        token: &str,
+        peer: Option<PeerAddress>,
+        method: &str,
+        path: &str,
+    ) -> Option<EffectiveRights> {
+        if self.audit.is_low() {
+            return None;
+        }
+        let adopted = self.users.adopt_recovered(token);
+        let rights = adopted
+            .inspect_err(|error| error!(error = %ErrorChain(error), "could not store a recovered token"))
+            .ok()
+            .flatten()?;
+        self.audit.recovery(&Principal::new(rights.clone()), peer, method, path);
+        Some(rights)
     }
 
     /// Checks the rule of the route. Where the rule is a role in a runtime's workspace, the policy decides, and the permit

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use protocol::{EnvironmentId, ProblemKind, TokenId};
 use server::{PeerAddress, ProblemResponse, Result};
 
@@ -31,6 +32,14 @@ impl AccessLimits {
     /// The refusal of a request without a valid token.
     pub fn unauthorized(&self, peer: Option<PeerAddress>) -> ProblemResponse {
         let detail = "send a hub token as `Authorization: Bearer …`";
+        self.refuse(peer, ProblemResponse::new(ProblemKind::Unauthorized, detail))
+    }
+
+    /// The refusal of a request with a token that was valid until `expired_at`.
+    pub fn expired(&self, peer: Option<PeerAddress>, expired_at: Timestamp) -> ProblemResponse {
+        let detail = format!(
+            "the token expired at {expired_at:.0}; ask for a new one, or create one with another token"
+        );
         self.refuse(peer, ProblemResponse::new(ProblemKind::Unauthorized, detail))
     }
 

@@ -2,7 +2,12 @@
 
 mod directory;
 
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use protocol::{
@@ -13,20 +18,24 @@ use tokio::sync::watch;
 
 use crate::{
     principal::EffectiveRights,
+    recovered_token,
     secret::{NewToken, token_digest},
     state_file::StateFile,
 };
 pub(crate) use directory::UserDirectory;
 
 /// The first characters of every token, so that a leaked one can be recognised.
-const PREFIX: &str = "tombolo_";
+pub(crate) const TOKEN_PREFIX: &str = "tombolo_";
 
 /// How long a browser stays logged in.
 pub const BROWSER_SESSION_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The users and their tokens. Clones share them.
 #[derive(Clone)]
-pub struct UserStore(StateFile<UserDirectory>);
+pub struct UserStore {
+    state: StateFile<UserDirectory>,
+    path: Arc<Path>,
+}
 
 /// A failed change or lookup of users or tokens.
 #[derive(Debug, thiserror::Error)]
@@ -66,13 +75,13 @@ impl UserStore {
     /// Reads the file. If no administrator has a token, as on the first start, one is created and returned; it cannot be
     /// read again later.
     pub fn open(path: PathBuf) -> io::Result<(Self, Option<NewToken>)> {
-        let people = Self(StateFile::open(path)?);
+        let people = Self { path: path.as_path().into(), state: StateFile::open(path)? };
         if people.now().can_be_managed(Timestamp::now()) {
             return Ok((people, None));
         }
-        let new = NewToken::mint(PREFIX)?;
+        let new = NewToken::mint(TOKEN_PREFIX)?;
         let made = people.change(|state, now| {
-            state.bootstrap(&new, now);
+            state.add_admin_token(&new.digest(), "bootstrap", now);
             Ok(())
         });
         made.map_err(|error| match error {
@@ -87,9 +96,27 @@ impl UserStore {
         self.now().find(&token_digest(secret), Timestamp::now())
     }
 
+    /// When the token with this secret expired; `None` if it is valid, or unknown, as long expired ones are.
+    pub fn expired_at(&self, secret: &str) -> Option<Timestamp> {
+        self.now().expired_at(&token_digest(secret), Timestamp::now())
+    }
+
+    /// Accepts a token that [`recover_token`](crate::recover_token) created, when it is used for the first time. Returns its
+    /// rights, which are those of an administrator; `None` if it is no such token.
+    pub fn adopt_recovered(&self, secret: &str) -> Result<Option<EffectiveRights>, UserStoreError> {
+        if !recovered_token::take(&self.path, secret) {
+            return Ok(None);
+        }
+        let digest = token_digest(secret);
+        self.change(|state, now| {
+            state.add_admin_token(&digest, "recovered", now);
+            Ok(state.find(&digest, now))
+        })
+    }
+
     /// The current users and tokens, and a notification of each change.
     pub fn follow(&self) -> watch::Receiver<Arc<UserDirectory>> {
-        self.0.follow()
+        self.state.follow()
     }
 
     /// Lists the users, by name.
@@ -133,7 +160,7 @@ impl UserStore {
         user: &UserName,
         add: CreateTokenRequest,
     ) -> Result<(AccessToken, NewToken), UserStoreError> {
-        let new = NewToken::mint(PREFIX).map_err(UserStoreError::File)?;
+        let new = NewToken::mint(TOKEN_PREFIX).map_err(UserStoreError::File)?;
         let token = self.change(|state, now| state.add_token(user, add, &new, now))?;
         Ok((token, new))
     }
@@ -145,13 +172,13 @@ impl UserStore {
 
     /// Starts a browser session with the token of this secret. The session has the token's rights and ends no later.
     pub fn log_in(&self, secret: &str) -> Result<(EffectiveRights, NewToken), UserStoreError> {
-        let new = NewToken::mint(PREFIX).map_err(UserStoreError::File)?;
+        let new = NewToken::mint(TOKEN_PREFIX).map_err(UserStoreError::File)?;
         let rights = self.change(|state, now| state.log_in(&token_digest(secret), &new, now))?;
         Ok((rights, new))
     }
 
     fn now(&self) -> Arc<UserDirectory> {
-        self.0.now()
+        self.state.now()
     }
 
     /// Applies a change once it is in the file; if it cannot be written, nothing changes.
@@ -159,7 +186,7 @@ impl UserStore {
         &self,
         change: impl FnOnce(&mut UserDirectory, Timestamp) -> Result<T, UserStoreError>,
     ) -> Result<T, UserStoreError> {
-        self.0.change(UserStoreError::File, change)
+        self.state.change(UserStoreError::File, change)
     }
 }
 

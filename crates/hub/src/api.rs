@@ -26,6 +26,12 @@ use crate::{app::App, routes};
 )]
 struct Description;
 
+/// For clients that took the hub for a daemon.
+const TAKEN_FOR_DAEMON: (&str, &str) = (
+    "/v1/",
+    "this is a hub; a daemon behind it is at `/api/runtimes/NAME`, and `tombolo hub runtimes list` prints the names",
+);
+
 fn collect_routes(collector: &mut impl RouteCollector<App>) {
     routes::info::collect_routes(collector);
     routes::runtimes::collect_routes(collector);
@@ -53,7 +59,7 @@ pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
     let mut served = ServedRoutes::default();
     collect_routes(&mut served);
     let (router, templates) = served.split(&[FORWARDED_ROUTE]);
-    let router = with_fallbacks(router.merge(routes::forward::router()));
+    let router = with_fallbacks(router.merge(routes::forward::router()), TAKEN_FOR_DAEMON);
     let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app.access), guard));
     (router.with_state(app), templates)
 }

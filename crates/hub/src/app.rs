@@ -26,7 +26,7 @@ use crate::{
 /// The files of a hub, in its directory.
 const KEY: &str = "cursor.key";
 const RUNTIMES: &str = "runtimes.json";
-const PEOPLE: &str = "people.json";
+pub(crate) const PEOPLE: &str = "people.json";
 const AUDIT: &str = "audit.db";
 
 /// How many people watch at a time.

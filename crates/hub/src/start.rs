@@ -1,12 +1,22 @@
 //! A hub from its start to its end.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use protocol::RuntimeId;
 use server::{AllowAll, HttpListener, HttpService, InProcessService, InvalidCors};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, Files, Local, NewToken, RegistryError, api, app::App, policy::PolicyError};
+use crate::{
+    Config, Files, Local, NewToken, RecoverTokenError, RegistryError, api,
+    app::{App, PEOPLE},
+    instance_lock::InstanceLock,
+    policy::PolicyError,
+};
 
 /// A hub that listens.
 pub struct Hub {
@@ -15,6 +25,17 @@ pub struct Hub {
     listener: HttpListener,
     new: Option<NewToken>,
     runtimes: Option<PathBuf>,
+    /// Held for as long as the hub uses its directory.
+    lock: InstanceLock,
+}
+
+/// Creates another administrator's token for the hub with its files in `directory`. The hub accepts it from its first use on,
+/// whether it runs now or not.
+///
+/// # Errors
+/// If the caller is not the user that the files belong to, or they cannot be written.
+pub fn recover_token(directory: &Path) -> Result<NewToken, RecoverTokenError> {
+    hub_access::recover_token(&directory.join(PEOPLE))
 }
 
 /// Why a hub could not be started.
@@ -27,6 +48,18 @@ pub enum StartError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// Another hub uses the directory.
+    #[error(
+        "another hub{} uses `{}`: stop it, or pass another directory with --data-dir",
+        process.map(|process| format!(" (process {process})")).unwrap_or_default(),
+        path.display()
+    )]
+    Running {
+        /// The process of the other hub, if it is known.
+        process: Option<u32>,
+        /// The directory.
+        path: PathBuf,
     },
     /// The runtimes that it knows cannot be told.
     #[error(transparent)]
@@ -53,6 +86,8 @@ pub enum StartError {
 impl Hub {
     /// Takes the address that the configuration names.
     pub async fn bind(config: &Config) -> Result<Self, StartError> {
+        // First: a second hub must not create a token, nor change a file of the one that runs.
+        let lock = InstanceLock::acquire(&config.data_dir)?;
         let (app, new) = App::new(config).await?;
         let (router, templates) = api::router(app.clone());
         let service = HttpService {
@@ -70,7 +105,7 @@ impl Hub {
         if let Ok(address) = listener.address() {
             app.listens_on(address);
         }
-        Ok(Self { app, service, listener, new, runtimes: config.runtimes.clone() })
+        Ok(Self { app, service, listener, new, runtimes: config.runtimes.clone(), lock })
     }
 
     /// Where it listens.
@@ -107,5 +142,6 @@ impl Hub {
         let serving = self.listener.serve(self.service, stop, wind_down);
         tokio::join!(serving, app.relay.watch_over(app.stop.clone()));
         tokio::join!(app.access.audit.close(), app.relay.close());
+        drop(self.lock);
     }
 }

@@ -242,7 +242,7 @@ pub struct Session {
     pub agent: AgentName,
     /// The agent's own id of the session, once known.
     pub agent_session_id: Option<String>,
-    /// The title.
+    /// The title: the one that the client gave, or else the beginning of the first message.
     pub title: Option<String>,
     /// The behaviour of the agent, such as `build` or `plan`.
     pub agent_mode: String,

@@ -92,13 +92,18 @@ fn references(part: &Value) -> BTreeSet<String> {
     }
 }
 
-/// Answers requests for unknown paths and methods with a problem document.
-pub fn with_fallbacks<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+/// Answers requests for unknown paths and methods with a problem document. `(prefix, hint)` is for clients that took this server
+/// for another: the hint follows the message about a path with this prefix.
+pub fn with_fallbacks<S: Clone + Send + Sync + 'static>(
+    router: Router<S>,
+    (prefix, hint): (&'static str, &'static str),
+) -> Router<S> {
+    let no_such_route = async move |uri: Uri| {
+        let path = uri.path();
+        let hint = if path.starts_with(prefix) { format!(": {hint}") } else { String::new() };
+        ProblemResponse::new(ProblemKind::NotFound, format!("there is no route at `{path}`{hint}"))
+    };
     router.fallback(no_such_route).method_not_allowed_fallback(no_such_method)
-}
-
-async fn no_such_route(uri: Uri) -> ProblemResponse {
-    ProblemResponse::new(ProblemKind::NotFound, format!("there is no route at `{}`", uri.path()))
 }
 
 async fn no_such_method(method: Method, uri: Uri) -> ProblemResponse {

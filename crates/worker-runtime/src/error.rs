@@ -4,7 +4,9 @@ use std::{io, sync::Arc};
 
 use journal::durable;
 use protocol::{
-    AgentName, IdempotencyKey, InputId, SessionId, TurnId, WaitId, sessions::AgentError, wait::WaitSettlement,
+    AgentName, IdempotencyKey, InputId, SessionId, TurnId, WaitId,
+    sessions::AgentError,
+    wait::{PermissionOutcome, QuestionOutcome, WaitOutcome, WaitSettlement},
 };
 
 /// What can go wrong with a session.
@@ -19,11 +21,16 @@ pub enum Error {
     )]
     Conflict(SessionId),
     /// There is no such agent.
-    #[error("there is no agent `{0}`; run `tombolo agents list` to see which exist")]
-    UnknownAgent(AgentName),
+    #[error(transparent)]
+    UnknownAgent(#[from] agents::UnknownAgent),
     /// The agent would have to work in a place that is none.
-    #[error("`directory` must be the absolute path of an existing directory, but is `{0}`")]
-    Directory(String),
+    #[error("`directory` must be the absolute path of an existing directory: `{path}` {problem}")]
+    Directory {
+        /// What the client sent.
+        path: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// A variable cannot be given to a process.
     #[error(
         "`env` contains an invalid variable `{0}`: names must not be empty or contain `=`, and nothing may contain NUL"
@@ -115,8 +122,19 @@ fn by(settled: &WaitSettlement) -> String {
     settled.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default()
 }
 
+/// The outcome in the words with which users answer.
 fn how(settled: &WaitSettlement) -> String {
-    serde_json::to_string(&settled.outcome).unwrap_or_default()
+    match &settled.outcome {
+        WaitOutcome::Permission(PermissionOutcome::Once) => "allow once".into(),
+        WaitOutcome::Permission(PermissionOutcome::Always) => "allow always".into(),
+        WaitOutcome::Permission(PermissionOutcome::Reject)
+        | WaitOutcome::Question(QuestionOutcome::Rejected) => "deny".into(),
+        WaitOutcome::Permission(PermissionOutcome::Expired)
+        | WaitOutcome::Question(QuestionOutcome::Expired) => "expired".into(),
+        WaitOutcome::Permission(PermissionOutcome::Withdrawn)
+        | WaitOutcome::Question(QuestionOutcome::Withdrawn) => "withdrawn".into(),
+        WaitOutcome::Question(QuestionOutcome::Answered(answers)) => answers.concat().join(", "),
+    }
 }
 
 impl From<durable::Error> for Error {

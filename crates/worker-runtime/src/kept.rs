@@ -31,6 +31,9 @@ pub(crate) struct Kept {
     #[serde(default)]
     pub(crate) has_secrets: bool,
     pub(crate) directory: PathBuf,
+    /// The beginning of the first message, which is the title if the client gave none.
+    #[serde(default)]
+    pub(crate) first_words: Option<String>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
     pub(crate) agent_session_id: Option<String>,

@@ -30,7 +30,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
 use crate::{
-    Config, Error, Settings, Waiting,
+    Config, Error, SessionFilter, Settings, Waiting,
     board::Board,
     kept::{SESSION, note},
     launch::{self, Launcher},
@@ -120,10 +120,18 @@ impl Sessions {
         let shelf = self.shelf().await?;
         let (token, validate) = (create.token.clone(), create.validate_token);
         let wanted = CreateSessionRequest { token: None, validate_token: false, ..create };
-        let (entry, is_new) = match shelf.get(id) {
+        let known = shelf.get(id);
+        let is_replaced = match &known {
+            Some(entry) if entry.create != wanted => self.never_worked(id).await,
+            _ => false,
+        };
+        let (entry, is_new) = match known.filter(|_| !is_replaced) {
             Some(entry) => (entry, false),
             None => {
                 self.check(shelf, &wanted).await?;
+                if is_replaced {
+                    self.delete(id).await?;
+                }
                 // Somebody may have been faster; then this is that session.
                 let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), shelf.thread.handle()));
                 (shelf.sessions.write().entry(id.clone()).or_insert_with(new).clone(), true)
@@ -152,6 +160,17 @@ impl Sessions {
             true => Ok(self.validated(id, &wanted, shared, created).await),
             false => Ok(created),
         }
+    }
+
+    /// Whether the agent of this session could not be started and nothing was said in it. There is nothing to keep of it, and
+    /// other parameters may be what it needs.
+    async fn never_worked(&self, id: &SessionId) -> bool {
+        let Ok(snapshot) = self.snapshot(id).await else { return false };
+        let SessionSnapshot { session, messages, inputs, .. } = snapshot;
+        session.error.is_some()
+            && session.state == SessionState::Dormant
+            && messages.is_empty()
+            && inputs.is_empty()
     }
 
     /// Finds out whether the agent can use its model, in a place of its own.
@@ -191,9 +210,7 @@ impl Sessions {
         if count >= self.inner.launcher.config.sessions_max {
             return Err(Error::TooMany(count));
         }
-        if self.inner.launcher.agent(&create.agent).await.is_none() {
-            return Err(Error::UnknownAgent(create.agent.clone()));
-        }
+        self.inner.launcher.installer.find_agent(&create.agent).await?;
         self.directory(create.directory.as_deref())?;
         let impossible = |name: &String, value: &String| {
             name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
@@ -232,20 +249,28 @@ impl Sessions {
             return Ok(self.inner.launcher.config.current_dir.clone());
         };
         let path = PathBuf::from(directory);
-        match path.is_absolute() && path.is_dir() {
-            true => Ok(path),
-            false => Err(Error::Directory(directory.to_owned())),
-        }
+        let problem = if !path.is_absolute() {
+            "is relative"
+        } else if path.is_dir() {
+            return Ok(path);
+        } else if path.exists() {
+            "is not a directory"
+        } else {
+            "does not exist"
+        };
+        Err(Error::Directory { path: directory.to_owned(), problem })
     }
 
-    /// All sessions, the one that was used last first.
-    pub async fn list(&self) -> Result<Vec<Session>, Error> {
+    /// The sessions that match, the one that was used last first.
+    pub async fn list(&self, filter: &SessionFilter) -> Result<Vec<Session>, Error> {
         let entries = self.shelf().await?.entries();
         for entry in &entries {
             self.catch_up(entry).await;
         }
         let there = entries.iter().filter_map(|entry| entry.shared.get());
-        let mut sessions: Vec<_> = there.map(|shared| shared.view.read().clone()).collect();
+        let views = there.map(|shared| shared.view.read());
+        let mut sessions: Vec<_> =
+            views.filter(|view| filter.matches(view)).map(|view| view.clone()).collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
         Ok(sessions)
     }
@@ -302,8 +327,7 @@ impl Sessions {
         agent: &AgentName,
         directory: Option<&str>,
     ) -> Result<(Arc<Definition>, PathBuf), Error> {
-        let known = self.inner.launcher.agent(agent).await;
-        Ok((known.ok_or_else(|| Error::UnknownAgent(agent.clone()))?, self.directory(directory)?))
+        Ok((self.inner.launcher.installer.find_agent(agent).await?, self.directory(directory)?))
     }
 
     /// Writes down a message for the agent.

@@ -66,7 +66,7 @@ pub(crate) fn describe(
         id: id.clone(),
         agent: create.agent.clone(),
         agent_session_id: kept.agent_session_id.clone(),
-        title: create.title.clone(),
+        title: create.title.clone().or_else(|| kept.first_words.clone()),
         agent_mode: create.agent_mode.clone(),
         permission_mode: create.permission_mode,
         model: create.model.clone(),

@@ -18,7 +18,7 @@ const TEXT_BYTES_MAX: u64 = 64 << 20;
 const STDIN: &str = "-";
 
 /// The argument, or standard input if the argument is `-` or missing.
-pub(super) async fn text(
+pub(crate) async fn text(
     given: Option<String>,
     output: crate::output::CommandOutput,
 ) -> Result<String, CommandError> {

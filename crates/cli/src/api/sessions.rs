@@ -2,40 +2,63 @@
 
 mod create;
 mod events;
+mod export;
 mod send;
 mod view;
 
 pub(crate) use view::list;
 
 use clap::Subcommand;
-use client::{Client, EventPageOptions};
+use client::{Client, EventPageOptions, SessionListOptions};
+use jiff::Timestamp;
 use protocol::{
-    Author, InputId, SessionId, WaitId,
+    AgentName, Author, InputId, SessionId, WaitId,
     sessions::{AgentError, AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest},
-    wait::PermissionAnswer,
 };
 
 use super::{input, operations::mirrors};
 use crate::{
+    answer_word,
+    chat::resolve_directory,
+    duration,
     exit::{CommandError, CommandResult},
     output::{CommandOutput, card, or_dash, yes_no},
     server_args::RequestCommand,
 };
 
 pub(crate) use create::permission_mode;
+use export::ExportFormat;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// List the sessions, most recently used first
-    #[command(
-        after_help = "Examples:\n  tombolo api sessions list\n  tombolo api sessions list --json | jq -r '.items[].id'"
-    )]
-    List,
+    #[command(after_help = "\
+With several options, only the sessions that match all of them are listed.
+
+Examples:
+  tombolo api sessions list
+  tombolo api sessions list --since 24h --agent claude --directory .
+  tombolo api sessions list --state waiting --json | jq -r '.items[].id'")]
+    List {
+        /// List sessions that were used within this time (24h), or since this moment (2026-01-31T08:00:00Z)
+        #[arg(long, value_name = "TIME", value_parser = parse_since)]
+        since: Option<Timestamp>,
+        /// List sessions of this agent
+        #[arg(long)]
+        agent: Option<AgentName>,
+        /// List sessions in exactly this directory of the sandbox
+        #[arg(long, short)]
+        directory: Option<String>,
+        /// List sessions in this state
+        #[arg(long, value_parser = ["dormant", "starting", "idle", "running", "waiting", "ended"])]
+        state: Option<String>,
+    },
     /// Create a session and start its agent, installing the agent if needed
     #[command(after_help = "\
 Creating an existing session again with the same options succeeds and changes nothing; with other
-options it fails. The model API key is read from a file or from standard input (`-`), never from the
-command line.
+options it fails, unless the agent could not be started and nothing was said in the session: then
+the session is replaced. The exit code is 6 if the agent is not ready. The model API key is read
+from a file or from standard input (`-`), never from the command line.
 
 Examples:
   tombolo api sessions create demo --agent mock
@@ -53,10 +76,14 @@ Examples:
         /// The session; deleting one that does not exist succeeds
         id: SessionId,
     },
-    /// Send a message to the agent; the reply arrives as events
+    /// Send a message to the agent; the reply arrives as events, and with --wait on standard output
     #[command(after_help = "\
+With --wait the command prints the agent's last message of the turn, with --json as the API has it.
+A turn that does not complete is a failure: exit code 8 if it failed, 9 if it was interrupted, 10 if
+the model refused to answer, 11 at its token limit.
+
 Examples:
-  tombolo api sessions send demo 'Why does the test fail?'
+  tombolo api sessions send demo --wait 'Why does the test fail?'
   tombolo api sessions send demo --when-busy steer 'Look at the log first'
   git diff | tombolo api sessions send demo - --idempotency-key \"$(uuidgen)\"")]
     Send(Box<send::SendArgs>),
@@ -100,6 +127,21 @@ Examples:
         id: SessionId,
         /// The id of the queued message
         input: InputId,
+    },
+    /// Print a whole session with its times, as a document or as one message per line
+    #[command(after_help = "\
+Examples:
+  tombolo api sessions export demo --markdown > demo.md
+  tombolo api sessions export demo --jsonl | jq -r '[.createdAt, .role] | @tsv'")]
+    Export {
+        /// The session
+        id: SessionId,
+        /// Print a Markdown document [default]
+        #[arg(long, conflicts_with = "jsonl")]
+        markdown: bool,
+        /// Print each message as one line of JSON, with `createdAt`
+        #[arg(long)]
+        jsonl: bool,
     },
     /// Print the events of a session, and with --follow also new ones as they happen
     #[command(after_help = "\
@@ -185,16 +227,19 @@ Examples:
         #[arg(long)]
         author: Option<Author>,
     },
-    /// Answer a permission request with once, always or reject
-    #[command(after_help = "Examples:\n  tombolo api sessions permit demo wat_… once")]
+    /// Answer a permission request with allow once, allow always or deny
+    #[command(after_help = "\
+Examples:
+  tombolo api sessions permit demo wat_… allow once
+  tombolo api sessions permit demo wat_… deny")]
     Permit {
         /// The session
         id: SessionId,
         /// The id of the permission request
         permission: WaitId,
-        /// The answer: once, always or reject
-        #[arg(value_parser = parse_permission_answer)]
-        reply: PermissionAnswer,
+        /// The answer: allow once, allow always or deny
+        #[arg(num_args = 1..=2, required = true)]
+        reply: Vec<String>,
         /// Record this name as the author of the answer
         #[arg(long)]
         author: Option<Author>,
@@ -211,6 +256,7 @@ mirrors! { SessionsCommand:
     Inputs = "inputs" GET "/v1/sessions/{id}/inputs";
     Edit = "edit" PUT "/v1/sessions/{id}/inputs/{input_id}";
     Withdraw = "withdraw" DELETE "/v1/sessions/{id}/inputs/{input_id}";
+    Export = "export" GET "/v1/sessions/{id}/events";
     Events = "events" GET "/v1/sessions/{id}/events";
     Stream = "stream" GET "/v1/sessions/{id}/events/sse";
     Snapshot = "snapshot" GET "/v1/sessions/{id}/snapshot";
@@ -228,17 +274,28 @@ impl RequestCommand for SessionsCommand {
     async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let sessions = client.sessions();
         match self {
-            SessionsCommand::List => output.answer(&sessions.list().await?, view::list),
+            SessionsCommand::List { since, agent, directory, state } => {
+                let directory = directory.map(|directory| resolve_directory(&directory, client.endpoint()));
+                let directory = directory.transpose()?;
+                let options = SessionListOptions { since, agent, directory, state };
+                output.answer(&sessions.list(&options).await?, view::list)
+            }
             SessionsCommand::Create(args) => {
                 let (id, create) = args.into_request().await?;
-                output.answer(&sessions.create(&id, &create).await?, |created| {
+                let answer = sessions.create(&id, &create).await?;
+                output.answer(&answer, |created| {
                     card([
                         ("healthy", yes_no(created.healthy)),
                         ("error", or_dash(created.error.as_ref().map(view::agent_error))),
                         ("warnings", or_dash(warnings(&created.warnings))),
                         ("agent session", or_dash(created.agent_session_id)),
                     ])
-                })
+                })?;
+                if answer.read()?.healthy {
+                    return Ok(());
+                }
+                let how = "the agent is not ready; correct the options and create the session again".into();
+                Err(CommandError::AgentEnded { how, last_words: String::new() })
             }
             SessionsCommand::Get { id } => {
                 output.answer(&sessions.get(&id).await?, |session| view::session_card(&session))
@@ -247,12 +304,13 @@ impl RequestCommand for SessionsCommand {
                 sessions.delete(&id).await?;
                 output.done(&format!("deleted session {id}"))
             }
-            SessionsCommand::Send(args) => {
-                let (id, send, key) = args.into_request(output).await?;
-                output.answer(&sessions.send(&id, &send, key.as_ref()).await?, |sent| view::sent(&sent))
-            }
+            SessionsCommand::Send(args) => args.run(client, output).await,
             SessionsCommand::Messages { id, cursor, limit } => {
                 events::print_messages(client, &id, cursor, limit, output).await
+            }
+            SessionsCommand::Export { id, jsonl, markdown: _ } => {
+                let format = if jsonl { ExportFormat::JsonLines } else { ExportFormat::Markdown };
+                export::export(client, &id, format, output).await
             }
             SessionsCommand::Inputs { id } => output.answer(&sessions.inputs(&id).await?, view::inputs),
             SessionsCommand::Edit { id, input, message, author } => {
@@ -288,6 +346,7 @@ impl RequestCommand for SessionsCommand {
                 output.done(&format!("rejected {question}"))
             }
             SessionsCommand::Permit { id, permission, reply, author } => {
+                let reply = answer_word::parse_arguments(&reply).map_err(CommandError::Usage)?;
                 sessions.permit(&id, permission, &AnswerPermissionRequest { reply, author }).await?;
                 output.done(&format!("answered {permission}"))
             }
@@ -299,6 +358,16 @@ impl RequestCommand for SessionsCommand {
 fn warnings(warnings: &[AgentError]) -> Option<String> {
     let all: Vec<_> = warnings.iter().map(view::agent_error).collect();
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// A moment, or how long it is ago.
+fn parse_since(text: &str) -> Result<Timestamp, String> {
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    let ago = duration::parse(text)
+        .map_err(|_| "write how long ago, such as 24h or 7d, or a time such as 2026-01-31T08:00:00Z")?;
+    Timestamp::now().checked_sub(ago).map_err(|_| "that is too long ago".into())
 }
 
 /// The choices for each question, from repeated `--answer` options or from `--answers` as JSON.
@@ -313,8 +382,4 @@ pub(super) fn parse_answers(
     serde_json::from_str(&json).map_err(|error| {
         CommandError::Usage(format!("--answers is not a JSON array of arrays of strings: {error}"))
     })
-}
-
-fn parse_permission_answer(text: &str) -> Result<PermissionAnswer, &'static str> {
-    serde_json::from_value(text.into()).map_err(|_| "use once, always or reject")
 }

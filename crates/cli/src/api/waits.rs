@@ -13,7 +13,8 @@ use protocol::{
 
 use super::{operations::mirrors, sessions};
 use crate::{
-    exit::CommandResult,
+    answer_word::{self, ALLOW_ALWAYS, ALLOW_ONCE, DENY},
+    exit::{CommandError, CommandResult},
     output::{CommandOutput, table, time},
     server_args::RequestCommand,
     waits::{self, age, kind, listed_request},
@@ -34,15 +35,15 @@ pub(crate) enum DaemonWaitsCommand {
     /// Answer a permission request, a question or a plan
     #[command(after_help = "\
 Examples:
-  tombolo api waits answer wat_… once
+  tombolo api waits answer wat_… allow once
   tombolo api waits answer wat_… --answer Approve
-  tombolo api waits answer wat_… reject")]
+  tombolo api waits answer wat_… deny")]
     Answer {
         /// The id of the wait
         id: WaitId,
-        /// The answer: once or always (permission requests), or reject (anything)
-        #[arg(value_parser = ["once", "always", "reject"], required_unless_present_any = ["answer", "answers"])]
-        reply: Option<String>,
+        /// The answer: allow once or allow always (permission requests), or deny (anything)
+        #[arg(num_args = 1..=2, required_unless_present_any = ["answer", "answers"])]
+        reply: Vec<String>,
         /// The answer to the next question; may be repeated
         #[arg(long, value_name = "CHOICES", conflicts_with = "reply")]
         answer: Vec<String>,
@@ -71,11 +72,13 @@ impl RequestCommand for DaemonWaitsCommand {
             DaemonWaitsCommand::List => output.answer(&client.waits().list().await?, list),
             DaemonWaitsCommand::Follow => waits::follow(client.waits().events().await?, output).await,
             DaemonWaitsCommand::Answer { id, reply, answer, answers, author } => {
-                let answer = match reply.as_deref() {
-                    Some("once") => WaitAnswer::Permission(PermissionAnswer::Once),
-                    Some("always") => WaitAnswer::Permission(PermissionAnswer::Always),
-                    Some(_) => WaitAnswer::Reject,
-                    None => WaitAnswer::Question(sessions::parse_answers(answer, answers)?),
+                let answer = if reply.is_empty() {
+                    WaitAnswer::Question(sessions::parse_answers(answer, answers)?)
+                } else {
+                    match answer_word::parse_arguments(&reply).map_err(CommandError::Usage)? {
+                        PermissionAnswer::Reject => WaitAnswer::Reject,
+                        allowed => WaitAnswer::Permission(allowed),
+                    }
                 };
                 let settled = client.waits().answer(id, &AnswerWaitRequest { answer, author }).await?;
                 output.answer(&settled, |wait| waits::settled(None, &wait))
@@ -105,8 +108,8 @@ fn list(list: WaitList) -> String {
 pub(crate) fn choices(request: &WaitRequest) -> String {
     match request {
         WaitRequest::Permission(permission) => match always(permission) {
-            Some(always) => format!("once, always ({always}), reject"),
-            None => "once, always, reject".into(),
+            Some(always) => format!("{ALLOW_ONCE}, {ALLOW_ALWAYS} ({always}), {DENY}"),
+            None => format!("{ALLOW_ONCE}, {ALLOW_ALWAYS}, {DENY}"),
         },
         WaitRequest::Question(question) => {
             let labels = |item: &QuestionItem| {
@@ -125,6 +128,6 @@ fn always(permission: &PermissionRequest) -> Option<String> {
 
 fn default(default: WaitDefault) -> &'static str {
     match default {
-        WaitDefault::Reject => "reject",
+        WaitDefault::Reject => DENY,
     }
 }

@@ -59,12 +59,14 @@ enum InputMode {
 pub(super) struct ChatInput {
     events: mpsc::Receiver<InputEvent>,
     modes: std::sync::mpsc::SyncSender<InputMode>,
-    /// Write end of a pipe that wakes the thread from `poll` when the mode changes.
+    /// Write end of a pipe that wakes the thread of the editor from `poll` when the mode changes.
     wake: Option<OwnedFd>,
     /// The editor has been started and has not returned a line.
     editing: bool,
     prompt: ClosablePrompt,
-    /// The terminal settings at the start; `None` if standard input is not a terminal.
+    /// A user types, as opposed to a program that writes.
+    is_terminal: bool,
+    /// The terminal settings at the start; `None` if there is no line editor to change them.
     saved_termios: Option<Termios>,
 }
 
@@ -90,8 +92,7 @@ impl ChatInput {
         let prompt = ClosablePrompt::default();
         if !is_terminal {
             thread::spawn(move || read_pipe(&sender));
-            let input = Self { events, modes, wake: None, editing: false, prompt, saved_termios: None };
-            return Ok((input, None));
+            return Ok((Self::without_editor(events, is_terminal), None));
         }
         let failed = |error: ReadlineError| {
             CommandError::Local(anyhow::anyhow!("could not use the terminal: {error}"))
@@ -112,13 +113,45 @@ impl ChatInput {
             wake: Some(wake),
             editing: false,
             prompt,
+            is_terminal,
             saved_termios: Some(saved_termios),
         };
         Ok((input, Some(BackgroundPrinter::new(printer))))
     }
 
+    /// Reads lines from standard input, which is a terminal, without the editor. Standard output may be another stream. Nothing is
+    /// read before the first prompt, because the kernel stops a background process that reads from its terminal.
+    pub(super) fn open_lines() -> Self {
+        let (sender, events) = mpsc::channel(LINES_MAX);
+        let (modes, prompts) = std::sync::mpsc::sync_channel(LINES_MAX);
+        thread::spawn(move || read_prompted_lines(&prompts, &sender));
+        let mut input = Self::without_editor(events, true);
+        input.modes = modes;
+        input
+    }
+
+    /// An input that has ended.
+    pub(super) fn closed() -> Self {
+        let (_, events) = mpsc::channel(1);
+        Self::without_editor(events, false)
+    }
+
+    fn without_editor(events: mpsc::Receiver<InputEvent>, is_terminal: bool) -> Self {
+        // Without an editor, no thread takes a mode.
+        let (modes, _) = std::sync::mpsc::sync_channel(LINES_MAX);
+        let prompt = ClosablePrompt::default();
+        Self { events, modes, wake: None, editing: false, prompt, is_terminal, saved_termios: None }
+    }
+
+    /// Whether a user types.
     pub(super) fn is_terminal(&self) -> bool {
-        self.saved_termios.is_some()
+        self.is_terminal
+    }
+
+    /// Forgets what was typed and not read yet, also the beginning of a line.
+    pub(super) fn discard_typed(&self) {
+        // Fails only if the terminal is gone, and then nothing is typed.
+        let _ = termios::tcflush(io::stdin(), termios::QueueSelector::IFlush);
     }
 
     pub(super) fn is_editing(&self) -> bool {
@@ -154,11 +187,12 @@ impl ChatInput {
     }
 
     fn set_mode(&self, mode: InputMode) -> bool {
-        let Some(wake) = &self.wake else { return false };
         // The queue is full only if the thread has been stuck for many mode changes. Dropping one is harmless: the chat loop
         // sets the mode again on its next round.
         let sent = self.modes.try_send(mode).is_ok();
-        let _ = rustix::io::write(wake, b".");
+        if let Some(wake) = &self.wake {
+            let _ = rustix::io::write(wake, b".");
+        }
         sent
     }
 }
@@ -172,6 +206,20 @@ fn read_pipe(sender: &mpsc::Sender<InputEvent>) {
         }
     }
     let _ = sender.blocking_send(InputEvent { input: UserInput::End, from_editor: true });
+}
+
+/// Reads one line for each prompt.
+fn read_prompted_lines(prompts: &std::sync::mpsc::Receiver<InputMode>, sender: &mpsc::Sender<InputEvent>) {
+    while prompts.recv().is_ok() {
+        let mut line = String::new();
+        let input = match io::stdin().read_line(&mut line) {
+            Ok(0) | Err(_) => UserInput::End,
+            Ok(_) => UserInput::Line(line.trim_end_matches(['\n', '\r']).to_owned()),
+        };
+        if sender.blocking_send(InputEvent { input, from_editor: true }).is_err() {
+            return;
+        }
+    }
 }
 
 fn read_terminal(

@@ -59,12 +59,12 @@ impl Helper for ClosablePrompt {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer_word;
 
     #[test]
     fn a_closed_prompt_keeps_its_width() {
         let prompt = ClosablePrompt::default();
-        for text in ["allow? [o]nce [a]lways [r]eject > ", "allow? [s]how all [r]eject > ", "answer > ", "> "]
-        {
+        for text in [answer_word::PROMPT, answer_word::PROMPT_CUT, "answer > ", "> "] {
             prompt.reopen();
             assert_eq!(prompt.highlight_prompt(text, true), text);
             prompt.close();

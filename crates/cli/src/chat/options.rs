@@ -1,10 +1,9 @@
 //! Command line options of `tombolo chat`.
 
 use clap::Args;
-use protocol::{AgentName, SessionId, sessions::PermissionMode};
 
+use super::session_options::SessionOptions;
 use crate::{
-    api::permission_mode,
     exit,
     server_args::{DaemonUrl, ServerArgs},
 };
@@ -29,27 +28,8 @@ Examples:
     exit::CHAT_CODES,
 ].concat())]
 pub(crate) struct ChatOptions {
-    /// Start this agent in a new session [default: claude]
-    #[arg(long)]
-    pub(super) agent: Option<AgentName>,
-    /// Continue this session, or create one with this id [default: a new random id]
-    #[arg(long, value_name = "ID")]
-    pub(super) session: Option<SessionId>,
-    /// Use this model [default: the agent's choice]
-    #[arg(long)]
-    pub(super) model: Option<String>,
-    /// Use this variant of the model, such as its reasoning effort
-    #[arg(long)]
-    pub(super) variant: Option<String>,
-    /// Run the agent in this mode [default: build]
-    #[arg(long)]
-    pub(super) mode: Option<String>,
-    /// Set permissions: default (ask first), plan (read only until you approve a plan) or bypass (never ask)
-    #[arg(long, value_name = "MODE", value_parser = permission_mode)]
-    pub(super) permission_mode: Option<PermissionMode>,
-    /// Work in this directory, an absolute path in the sandbox [default: the daemon's directory]
-    #[arg(long, short)]
-    pub(super) directory: Option<String>,
+    #[command(flatten)]
+    pub(super) session: SessionOptions,
     #[command(flatten)]
     pub(super) server: ServerArgs<DaemonUrl>,
 }

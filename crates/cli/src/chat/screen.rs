@@ -34,13 +34,25 @@ impl TextStyle {
     }
 }
 
+/// Where the agent's answer goes if it has a stream of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerOutput {
+    Stdout,
+    /// The caller prints the answer in another form.
+    Discard,
+}
+
 /// The output of a conversation. It tracks whether the cursor is at the beginning of a line.
 ///
 /// While the user types, the line editor owns the terminal. Output then goes through the editor's external printer, which
 /// redraws the typed line below it. It can print whole lines only, so the last unfinished line is kept in `unprinted`.
 pub(super) struct ChatScreen {
     has_colours: bool,
+    /// Both streams are one terminal. Otherwise standard output has the answers only.
     is_terminal: bool,
+    /// A user reads, so that a long request is shown in parts.
+    has_reader: bool,
+    answers: AnswerOutput,
     /// The last line of standard output is not finished.
     stdout_mid_line: bool,
     /// The last line of standard error is not finished. Unused on a terminal, where both streams share one screen.
@@ -55,15 +67,23 @@ pub(super) struct ChatScreen {
 }
 
 impl ChatScreen {
+    /// The screen of a conversation, on a terminal or for a program.
     pub(super) fn new(is_terminal: bool) -> Self {
-        let non_empty = |name: &str| environment::variable(name).filter(|value| !value.is_empty());
-        let is_dumb = non_empty("TERM").is_none_or(|term| term == "dumb");
+        let has_colours = is_terminal && io::stdout().is_terminal() && accepts_colours();
+        Self::with(has_colours, is_terminal, is_terminal, AnswerOutput::Stdout)
+    }
+
+    /// The screen of a command with one answer. Everything else goes to standard error, where a user may read it.
+    pub(super) fn for_one_answer(has_reader: bool, answers: AnswerOutput) -> Self {
+        Self::with(has_reader && accepts_colours(), false, has_reader, answers)
+    }
+
+    fn with(has_colours: bool, is_terminal: bool, has_reader: bool, answers: AnswerOutput) -> Self {
         Self {
-            has_colours: is_terminal
-                && io::stdout().is_terminal()
-                && non_empty("NO_COLOR").is_none()
-                && !is_dumb,
+            has_colours,
             is_terminal,
+            has_reader,
+            answers,
             stdout_mid_line: false,
             stderr_mid_line: false,
             typing: false,
@@ -73,9 +93,9 @@ impl ChatScreen {
         }
     }
 
-    /// Whether the conversation is on a terminal, with a user who reads.
-    pub(super) fn is_terminal(&self) -> bool {
-        self.is_terminal
+    /// Whether a user reads, as opposed to a program.
+    pub(super) fn has_reader(&self) -> bool {
+        self.has_reader
     }
 
     /// Sets the printer to use while the user types.
@@ -115,16 +135,27 @@ impl ChatScreen {
     /// The user pressed Enter, which the terminal echoed as a line break.
     pub(super) fn line_entered(&mut self) {
         self.stdout_mid_line &= !self.is_terminal;
+        self.stderr_mid_line &= !self.has_reader;
+    }
+
+    /// Prints a prompt without the line editor. The user's line follows it.
+    pub(super) fn prompt(&mut self, prompt: &str) -> CommandResult {
+        self.start_line()?;
+        self.write_aside(prompt)
     }
 
     /// The terminal echoed a key, such as `^C`, so the cursor is no longer at the beginning of a line.
     pub(super) fn key_echoed(&mut self) {
         self.stdout_mid_line |= self.is_terminal;
+        self.stderr_mid_line |= self.has_reader && !self.is_terminal;
     }
 
     /// Prints a piece of the agent's answer.
     pub(super) fn print_answer(&mut self, text: &str) -> CommandResult {
-        self.write(&escape_controls(text))
+        match self.answers {
+            AnswerOutput::Stdout => self.write(&escape_controls(text)),
+            AnswerOutput::Discard => Ok(()),
+        }
     }
 
     /// Prints a piece of text that is not part of the answer, such as reasoning.
@@ -195,8 +226,14 @@ impl ChatScreen {
     }
 }
 
+/// Whether the user's terminal shows colours, and the user wants them.
+fn accepts_colours() -> bool {
+    let non_empty = |name: &str| environment::variable(name).filter(|value| !value.is_empty());
+    non_empty("NO_COLOR").is_none() && non_empty("TERM").is_some_and(|term| term != "dumb")
+}
+
 /// Escapes control characters, so that text from an agent cannot control the terminal.
-pub(super) fn escape_controls(text: &str) -> String {
+pub(crate) fn escape_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

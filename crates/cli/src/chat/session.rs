@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use backoff::Backoff;
-use client::{Client, InstallEvent};
+use client::{Client, Endpoint, InstallEvent};
 use protocol::{
     AgentName, IdempotencyKey, ProblemKind, SessionId,
     agents::InstallAgentRequest,
@@ -12,14 +12,16 @@ use protocol::{
     },
 };
 
-use super::{ChatOptions, session_view::ErrorHelp};
+use super::{
+    default_agent,
+    session_options::SessionOptions,
+    session_view::ErrorHelp,
+    working_directory::{self, WorkingDirectory},
+};
 use crate::{
     exit::{self, CommandError},
     progress,
 };
-
-/// The agent of a new session if none is named.
-const DEFAULT_AGENT: &str = "claude";
 
 /// How often a message is sent again after a connection failure.
 const RETRIES_MAX: u32 = 5;
@@ -35,10 +37,11 @@ pub(super) struct OpenedSession {
     pub(super) resumed: bool,
 }
 
-/// Finds or creates the session that the options name.
+/// Finds or creates the session that the options name. A generated id begins with `prefix`.
 pub(super) async fn open_session(
     client: &Client,
-    options: &ChatOptions,
+    options: &SessionOptions,
+    prefix: &str,
 ) -> Result<OpenedSession, CommandError> {
     let existing = match &options.session {
         Some(id) => find_session(client, id).await?,
@@ -46,10 +49,10 @@ pub(super) async fn open_session(
     };
     let (id, resumed) = match existing {
         Some(session) => {
-            check_options(&session, options)?;
+            check_options(&session, options, client.endpoint())?;
             (session.id, true)
         }
-        None => (create_session(client, options).await?, false),
+        None => (create_session(client, options, prefix).await?, false),
     };
     let snapshot = client.sessions().snapshot(&id).await?.read()?;
     Ok(OpenedSession { id, snapshot, resumed })
@@ -64,7 +67,7 @@ async fn find_session(client: &Client, id: &SessionId) -> Result<Option<Session>
 }
 
 /// Rejects options that differ from those the session was created with, because they cannot be changed any more.
-fn check_options(session: &Session, options: &ChatOptions) -> Result<(), CommandError> {
+fn check_options(session: &Session, options: &SessionOptions, daemon: &Endpoint) -> Result<(), CommandError> {
     let mismatch = |option: &str, actual: &str| {
         let message = format!(
             "session {} was created with --{option} `{actual}`; leave --{option} out, or use another session",
@@ -73,38 +76,45 @@ fn check_options(session: &Session, options: &ChatOptions) -> Result<(), Command
         Err(CommandError::Usage(message))
     };
     match options {
-        ChatOptions { agent: Some(agent), .. } if *agent != session.agent => {
+        SessionOptions { agent: Some(agent), .. } if *agent != session.agent => {
             mismatch("agent", session.agent.as_str())
         }
-        ChatOptions { model: Some(model), .. } if Some(model) != session.model.as_ref() => {
+        SessionOptions { model: Some(model), .. } if Some(model) != session.model.as_ref() => {
             mismatch("model", session.model.as_deref().unwrap_or("the agent's default"))
         }
-        ChatOptions { mode: Some(mode), .. } if *mode != session.agent_mode => {
+        SessionOptions { mode: Some(mode), .. } if *mode != session.agent_mode => {
             mismatch("mode", &session.agent_mode)
         }
-        ChatOptions { permission_mode: Some(mode), .. } if *mode != session.permission_mode => {
+        SessionOptions { permission_mode: Some(mode), .. } if *mode != session.permission_mode => {
             let actual = serde_json::to_value(session.permission_mode).unwrap_or_default();
             mismatch("permission-mode", actual.as_str().unwrap_or_default())
         }
-        ChatOptions { directory: Some(directory), .. } if *directory != session.directory => {
+        SessionOptions { directory: Some(directory), .. }
+            if working_directory::resolve(directory, daemon)? != session.directory =>
+        {
             mismatch("directory", &session.directory)
         }
         _ => Ok(()),
     }
 }
 
-async fn create_session(client: &Client, options: &ChatOptions) -> Result<SessionId, CommandError> {
+async fn create_session(
+    client: &Client,
+    options: &SessionOptions,
+    prefix: &str,
+) -> Result<SessionId, CommandError> {
     let invalid = |error: protocol::InvalidId| CommandError::Usage(error.to_string());
     let agent: AgentName = match &options.agent {
         Some(agent) => agent.clone(),
-        None => DEFAULT_AGENT.parse().map_err(invalid)?,
+        None => default_agent::find(client).await?,
     };
     let id = match &options.session {
         Some(id) => id.clone(),
-        None => format!("chat-{:08x}", uuid::Uuid::new_v4().as_fields().0).parse().map_err(invalid)?,
+        None => format!("{prefix}-{:08x}", uuid::Uuid::new_v4().as_fields().0).parse().map_err(invalid)?,
     };
+    let directory = WorkingDirectory::choose(options.directory.as_deref(), client.endpoint())?;
     install_agent(client, &agent).await;
-    let create = CreateSessionRequest {
+    let mut create = CreateSessionRequest {
         agent: agent.clone(),
         agent_mode: options.mode.clone().unwrap_or_else(|| "build".into()),
         permission_mode: options.permission_mode.unwrap_or_default(),
@@ -113,13 +123,21 @@ async fn create_session(client: &Client, options: &ChatOptions) -> Result<Sessio
         token: None,
         validate_token: false,
         agent_version: None,
-        directory: options.directory.clone(),
+        directory: directory.path,
         env: Default::default(),
         mcp: Default::default(),
         skills: Default::default(),
         title: None,
     };
-    let created = client.sessions().create(&id, &create).await?.read()?;
+    let mut created = client.sessions().create(&id, &create).await;
+    if directory.is_guess
+        && created.as_ref().err().and_then(client::Error::kind) == Some(ProblemKind::InvalidRequest)
+    {
+        // The daemon has other files, for example in a container whose port is published here.
+        create.directory = None;
+        created = client.sessions().create(&id, &create).await;
+    }
+    let created = created?.read()?;
     let Some(error) = created.error.filter(|_| !created.healthy) else { return Ok(id) };
     // Delete the session: its agent never ran, so it contains nothing. Failing to do so is not worth a second error.
     let _ = client.sessions().delete(&id).await;
@@ -147,25 +165,47 @@ async fn install_agent(client: &Client, agent: &AgentName) {
     progress_bars.clear();
 }
 
-/// Sends a message. After a connection failure it is not known whether the daemon has received it, so it is sent again under
-/// the same idempotency key: the daemon accepts it only once.
-pub(super) async fn send_message(
-    client: &Client,
-    id: &SessionId,
-    message: String,
-    when_busy: WhenBusy,
-) -> client::Result<MessageAccepted> {
-    let send = SendMessageRequest { message, attachments: Vec::new(), when_busy, author: None };
-    let key = uuid::Uuid::new_v4().to_string().parse::<IdempotencyKey>().ok();
-    let mut retries = 0;
-    let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
-    loop {
-        match client.sessions().send(id, &send, key.as_ref()).await {
-            Err(client::Error::Transport(_)) if retries < RETRIES_MAX => {
-                retries += 1;
-                backoff.wait().await;
+/// A message that the daemon has not confirmed yet. It may be sent again: the daemon accepts it once.
+#[derive(Debug)]
+pub(super) struct OutgoingMessage {
+    request: SendMessageRequest,
+    key: Option<IdempotencyKey>,
+}
+
+impl OutgoingMessage {
+    pub(super) fn new(message: String, when_busy: WhenBusy) -> Self {
+        let request = SendMessageRequest { message, attachments: Vec::new(), when_busy, author: None };
+        Self { request, key: uuid::Uuid::new_v4().to_string().parse().ok() }
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> &str {
+        &self.request.message
+    }
+
+    /// What happens to it while a turn runs.
+    pub(super) fn when_busy(&self) -> WhenBusy {
+        self.request.when_busy
+    }
+
+    /// Sends it once.
+    pub(super) async fn send(&self, client: &Client, id: &SessionId) -> client::Result<MessageAccepted> {
+        client.sessions().send(id, &self.request, self.key.as_ref()).await?.read()
+    }
+
+    /// Sends it, and again after connection failures. It is not known whether the daemon received it then.
+    pub(super) async fn send_with_retries(
+        &self,
+        client: &Client,
+        id: &SessionId,
+    ) -> client::Result<MessageAccepted> {
+        let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
+        for _ in 0..RETRIES_MAX {
+            match self.send(client, id).await {
+                Err(client::Error::Transport(_)) => backoff.wait().await,
+                answer => return answer,
             }
-            answer => return answer?.read(),
         }
+        self.send(client, id).await
     }
 }

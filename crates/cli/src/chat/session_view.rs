@@ -96,8 +96,8 @@ impl SessionView {
                 let answer = match resolved.outcome {
                     PermissionOutcome::Once => "allowed once",
                     PermissionOutcome::Always => "allowed always",
-                    PermissionOutcome::Reject => "rejected",
-                    PermissionOutcome::Expired => "rejected, because nobody answered in time",
+                    PermissionOutcome::Reject => "denied",
+                    PermissionOutcome::Expired => "denied, because nobody answered in time",
                     PermissionOutcome::Withdrawn => "withdrawn",
                 };
                 self.show_answer(answer, resolved.author.as_ref())

@@ -12,7 +12,7 @@ use super::{
     permission_view::{self, StyledLine},
     screen::{ChatScreen, TextStyle},
 };
-use crate::exit::CommandResult;
+use crate::{answer_word, exit::CommandResult};
 
 /// How much of a permission request a terminal shows at first: more would scroll its beginning away.
 const FIRST_LINES_MAX: usize = 30;
@@ -71,11 +71,19 @@ impl WaitPrompt {
         }
     }
 
+    /// The permission request; `None` if it is a question or a plan.
+    pub(crate) fn permission(&self) -> Option<&PermissionRequest> {
+        match &self.kind {
+            PromptKind::Permission { permission, .. } => Some(permission),
+            PromptKind::Question { .. } => None,
+        }
+    }
+
     /// The prompt in front of the line that answers it.
     pub(super) fn prompt(&self) -> &'static str {
         match &self.kind {
-            PromptKind::Permission { is_shown_in_full: true, .. } => "allow? [o]nce [a]lways [r]eject > ",
-            PromptKind::Permission { .. } => "allow? [s]how all [r]eject > ",
+            PromptKind::Permission { is_shown_in_full: true, .. } => answer_word::PROMPT,
+            PromptKind::Permission { .. } => answer_word::PROMPT_CUT,
             PromptKind::Question { .. } => "answer > ",
         }
     }
@@ -85,7 +93,7 @@ impl WaitPrompt {
         match &mut self.kind {
             PromptKind::Permission { permission, is_shown_in_full } => {
                 let lines = permission_view::lines(permission);
-                let first = if screen.is_terminal() { first_lines(&lines) } else { lines.len() };
+                let first = if screen.has_reader() { first_lines(&lines) } else { lines.len() };
                 *is_shown_in_full = first == lines.len();
                 show_permission(permission, &lines, first, screen)
             }
@@ -125,15 +133,15 @@ impl WaitPrompt {
         match &mut self.kind {
             PromptKind::Permission { is_shown_in_full, .. } => match line.to_ascii_lowercase().as_str() {
                 "s" | "show" => TypedAnswer::ShowAll,
-                "o" | "once" | "y" | "yes" | "allow" | "a" | "always" if !*is_shown_in_full => {
-                    TypedAnswer::Invalid(
-                        "part of the request is not shown yet: type s to show all of it first",
-                    )
-                }
-                "o" | "once" | "y" | "yes" | "allow" => TypedAnswer::Permission(PermissionAnswer::Once),
-                "a" | "always" => TypedAnswer::Permission(PermissionAnswer::Always),
-                "r" | "reject" | "n" | "no" | "deny" => TypedAnswer::Permission(PermissionAnswer::Reject),
-                _ => TypedAnswer::Invalid("type o to allow once, a to allow always, or r to reject"),
+                words => match answer_word::parse(words) {
+                    Some(PermissionAnswer::Once | PermissionAnswer::Always) if !*is_shown_in_full => {
+                        TypedAnswer::Invalid(
+                            "part of the request is not shown yet: type s to show all of it first",
+                        )
+                    }
+                    Some(answer) => TypedAnswer::Permission(answer),
+                    None => TypedAnswer::Invalid(answer_word::HINT),
+                },
             },
             PromptKind::Question { question, answers } => {
                 let Some(item) = question.questions.get(answers.len()) else { return TypedAnswer::Rejected };
@@ -141,10 +149,10 @@ impl WaitPrompt {
                     return TypedAnswer::Rejected;
                 }
                 // A plan accepts the same words as a permission request.
-                let line = match (question.plan.is_some(), line.to_ascii_lowercase().as_str()) {
-                    (true, "allow" | "yes" | "y") => APPROVE,
-                    (true, "deny" | "no" | "n") => REJECT,
-                    _ => line,
+                let line = match answer_word::parse(line).filter(|_| question.plan.is_some()) {
+                    Some(PermissionAnswer::Once | PermissionAnswer::Always) => APPROVE,
+                    Some(PermissionAnswer::Reject) => REJECT,
+                    None => line,
                 };
                 let Some(chosen) = parse_choice(item, line) else {
                     return TypedAnswer::Invalid(match (item.allows_multiple, item.allows_custom) {

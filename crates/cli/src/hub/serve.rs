@@ -121,7 +121,8 @@ async fn serve_until_signal(config: Config) -> anyhow::Result<()> {
     let has_files = config.policy.is_some() || config.runtimes.is_some();
     let hangups = has_files.then(|| signal(SignalKind::hangup())).transpose();
     let hangups = hangups.context("could not listen for signals")?;
-    let mut hub = Hub::bind(&config).await?;
+    let hub = Hub::bind(&config).await;
+    let mut hub = hub.map_err(|error| serving::explain_taken_port(error, "--port"))?;
     print_line(&format!("listening on http://{}", hub.address()?));
     if let Some(token) = hub.take_new_token() {
         print_line(&format!("admin token, shown once: {}", token.expose_secret()));
@@ -159,10 +160,7 @@ impl HubServeOptions {
 }
 
 fn config(options: &HubServeOptions) -> anyhow::Result<Config> {
-    let data_dir = match &options.data_dir {
-        Some(directory) => directory.clone(),
-        None => data_dir(None)?.join(HUB_DIRECTORY),
-    };
+    let data_dir = hub_directory(options.data_dir.as_deref())?;
     Ok(Config {
         address: SocketAddr::new(options.host, options.port),
         hosts: options.allow_host.clone(),
@@ -179,6 +177,14 @@ fn config(options: &HubServeOptions) -> anyhow::Result<Config> {
         frame_bytes_max: options.relay_frame_bytes_max as usize,
         stall: STALL_TIMEOUT,
     })
+}
+
+/// The directory of a hub: the one that the user chose, or the default.
+pub(super) fn hub_directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
+    match chosen {
+        Some(directory) => Ok(directory.to_path_buf()),
+        None => Ok(data_dir(None)?.join(HUB_DIRECTORY)),
+    }
 }
 
 /// The configuration of the hub of `tombolo up`: on the loopback address, with its files below those of the daemon.

@@ -1,7 +1,8 @@
 //! `tombolo hub tokens`: tokens for people and programs.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
+use ::hub::recover_token;
 use clap::Subcommand;
 use client::Client;
 use protocol::{
@@ -9,10 +10,12 @@ use protocol::{
     hub::Role,
     people::{AccessToken, CreateTokenRequest, TokenScope},
 };
+use secrecy::ExposeSecret;
 
+use super::serve::hub_directory;
 use crate::{
     duration::{self, VALUE_NAME},
-    exit::CommandResult,
+    exit::{CommandError, CommandResult},
     output::{CommandOutput, or_dash, table, time},
     server_args::RequestCommand,
 };
@@ -51,6 +54,24 @@ Examples:
         #[arg(long)]
         quiet: bool,
     },
+    /// Create another administrator's token on the machine of the hub, if all are lost
+    #[command(after_help = "\
+Run this as the user that runs the hub. It needs no token, as it uses the files of the hub. The hub
+accepts the new token from its first use on, whether it runs now or not, and records that in its
+audit log. All other tokens stay valid: revoke the lost one if somebody else may have it.
+
+Examples:
+  tombolo hub tokens recover
+  tombolo hub tokens recover --data-dir /var/lib/tombolo/hub
+  export TOMBOLO_HUB_TOKEN=$(tombolo hub tokens recover --quiet)")]
+    Recover {
+        /// The directory with the files of the hub [default: that of a hub without --data-dir]
+        #[arg(long, value_name = "DIRECTORY")]
+        data_dir: Option<PathBuf>,
+        /// Print only the token
+        #[arg(long)]
+        quiet: bool,
+    },
     /// Revoke a token and close the connections that use it
     #[command(after_help = "Examples:\n  tombolo hub tokens revoke tok_0198c0de0198c0de0198c0de0198c0de")]
     Revoke {
@@ -80,6 +101,14 @@ impl RequestCommand for HubTokensCommand {
                 output.answer(&answer, |added| {
                     format!("{}\n\nsecret, shown once: {}", view(vec![added.token]), added.secret)
                 })
+            }
+            HubTokensCommand::Recover { data_dir, quiet } => {
+                let directory = hub_directory(data_dir.as_deref()).map_err(CommandError::Local)?;
+                let new = recover_token(&directory).map_err(|error| CommandError::Local(error.into()))?;
+                if !quiet && !output.json {
+                    output.print_note("this token is shown once; the hub accepts it from now on");
+                }
+                output.line(new.expose_secret())
             }
             HubTokensCommand::Revoke { id } => {
                 tokens.revoke(id).await?;

@@ -39,7 +39,10 @@ pub(super) struct AnswerArgs {
 impl AnswerArgs {
     pub(super) async fn send(self, source: &WaitSource<'_>, output: CommandOutput) -> CommandResult {
         let Self { id, answer, reject, seen, author } = self;
-        let open = find(source.fetch().await?, &id)?;
+        let open = match find(source.fetch().await?, &id) {
+            Ok(open) => open,
+            Err(missing) => return Err(source.how_settled(&id).await.unwrap_or(missing)),
+        };
         let answer = if reject {
             WaitAnswer::Reject
         } else {
@@ -111,7 +114,9 @@ fn parse_answer(mut prompt: WaitPrompt, words: &[String]) -> Result<WaitAnswer, 
     // `check_seen` decides whether the user has read it.
     prompt.mark_shown_in_full();
     let usage = |message: String| Err(CommandError::Usage(message));
-    let mut words = words.iter();
+    // The answer to a permission may be two words: `allow once`.
+    let joined = [words.join(" ")];
+    let mut words = if prompt.permission().is_some() { joined.iter() } else { words.iter() };
     while let Some(word) = words.next() {
         let answer = match prompt.parse_line(word) {
             TypedAnswer::Permission(answer) => WaitAnswer::Permission(answer),
@@ -185,11 +190,13 @@ mod tests {
         }));
         let request = WaitRequest::Permission(permission.unwrap());
         for (word, answer) in [
+            ("allow once", PermissionAnswer::Once),
             ("allow", PermissionAnswer::Once),
-            ("always", PermissionAnswer::Always),
+            ("allow always", PermissionAnswer::Always),
             ("deny", PermissionAnswer::Reject),
         ] {
-            let parsed = parse_answer(WaitPrompt::new(&request), &[word.into()]).unwrap();
+            let words: Vec<String> = word.split(' ').map(str::to_owned).collect();
+            let parsed = parse_answer(WaitPrompt::new(&request), &words).unwrap();
             assert_eq!(parsed, WaitAnswer::Permission(answer));
             assert_eq!(is_rejection(&parsed), answer == PermissionAnswer::Reject);
         }

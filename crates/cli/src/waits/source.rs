@@ -2,8 +2,8 @@
 
 use client::Client;
 use protocol::{
-    RuntimeId,
-    wait::{AnswerWaitRequest, Wait},
+    ProblemKind, RuntimeId,
+    wait::{AnswerWaitRequest, Wait, WaitAnswer},
 };
 
 use super::view;
@@ -76,6 +76,16 @@ impl WaitSource<'_> {
                 daemon.waits().list().await?.read()?.items.into_iter().map(OpenWait::of_daemon).collect()
             }
         })
+    }
+
+    /// How a wait was settled that is no longer open, as the error of an answer that comes too late. A daemon knows recent waits
+    /// by their whole id.
+    pub(super) async fn how_settled(&self, id: &str) -> Option<CommandError> {
+        let (WaitSource::Daemon(daemon), Ok(id)) = (self, id.parse()) else { return None };
+        // The wait is not open, so that this answer can only be refused.
+        let reply = AnswerWaitRequest { answer: WaitAnswer::Reject, author: None };
+        let error = daemon.waits().answer(id, &reply).await.err()?;
+        (error.kind() == Some(ProblemKind::WaitSettled)).then(|| error.into())
     }
 
     /// Answers a wait, and prints how it was settled.

@@ -5,13 +5,14 @@ use jiff::{SpanRound, Timestamp, Unit};
 use protocol::{
     RuntimeId,
     inbox::{InboxEvent, InboxWait},
-    wait::{Wait, WaitEvent, WaitRequest},
+    wait::{PermissionOutcome, Wait, WaitEvent, WaitOutcome, WaitRequest},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{source::OpenWait, wait_text::WaitText};
 use crate::{
+    answer_word::{ALLOW_ALWAYS, ALLOW_ONCE, DENY},
     api::choices,
     exit::CommandResult,
     output::{self, CommandOutput, or_dash, plain},
@@ -137,8 +138,15 @@ fn location(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
     format!("{}  {runtime}{}", wait.id, wait.session_id)
 }
 
-/// An outcome in a word, or the chosen answers as JSON.
+/// An outcome in words, or the chosen answers as JSON.
 fn describe_outcome(outcome: &protocol::wait::WaitOutcome) -> String {
+    match outcome {
+        WaitOutcome::Permission(PermissionOutcome::Once) => return ALLOW_ONCE.into(),
+        WaitOutcome::Permission(PermissionOutcome::Always) => return ALLOW_ALWAYS.into(),
+        WaitOutcome::Permission(PermissionOutcome::Reject) => return DENY.into(),
+        WaitOutcome::Permission(PermissionOutcome::Expired | PermissionOutcome::Withdrawn)
+        | WaitOutcome::Question(_) => {}
+    }
     let json = serde_json::to_value(outcome).unwrap_or_default();
     match json.as_object().and_then(|kinds| kinds.values().next()) {
         Some(Value::String(word)) => word.clone(),

@@ -7,6 +7,7 @@ mod endings;
 mod files;
 mod generated;
 pub(crate) mod mirrored;
+mod mistakes;
 mod names;
 mod processes;
 mod sessions;

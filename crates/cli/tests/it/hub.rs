@@ -16,6 +16,7 @@ mod people;
 mod person;
 mod policy;
 mod presence;
+mod recovered;
 mod refused;
 mod revoked;
 mod roles;

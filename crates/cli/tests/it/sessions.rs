@@ -11,6 +11,7 @@ mod inbox;
 mod inputs;
 mod killed;
 mod modes;
+mod run;
 mod terminal;
 mod waits;
 mod warnings;
@@ -86,6 +87,15 @@ impl Followed {
             }
         }
         panic!("the stream ended without `{kind}`: {records:#?}");
+    }
+
+    /// The records up to the one that is this many of its kind.
+    async fn until_count(&mut self, kind: &str, count: usize) -> Vec<Value> {
+        let mut records = Vec::new();
+        for _ in 0..count {
+            records.extend(self.until(kind).await);
+        }
+        records
     }
 
     /// What the next event of this kind says.

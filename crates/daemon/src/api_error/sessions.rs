@@ -14,7 +14,7 @@ impl From<Error> for ApiError {
             Error::NotFound(_) => ProblemKind::SessionNotFound,
             Error::Conflict(_) => ProblemKind::SessionConflict,
             Error::UnknownAgent(_) => ProblemKind::UnknownAgent,
-            Error::Directory(_) | Error::Variable(_) => ProblemKind::InvalidRequest,
+            Error::Directory { .. } | Error::Variable(_) => ProblemKind::InvalidRequest,
             Error::TooMany(_) => ProblemKind::TooManySessions,
             Error::Busy { .. } => ProblemKind::SessionBusy,
             Error::QueueFull(_) => ProblemKind::QueueFull,

@@ -106,11 +106,6 @@ async fn models(
 }
 
 async fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {
-    let unknown = || {
-        ApiError::new(
-            ProblemKind::AgentNotFound,
-            format!("agent `{name}` does not exist; `GET /v1/agents` lists all agents"),
-        )
-    };
-    app.installer.agent(name).await.ok_or_else(unknown)
+    let found = app.installer.find_agent(name).await;
+    found.map_err(|unknown| ApiError::new(ProblemKind::AgentNotFound, unknown.to_string()))
 }

@@ -6,18 +6,25 @@ mod inputs;
 
 use axum::{Json, extract::State};
 use http::StatusCode;
+use jiff::Timestamp;
 use protocol::{
-    SessionId,
-    sessions::{CreateSessionRequest, Session, SessionCreated, SessionList, SessionSnapshot},
+    AgentName, ProblemKind, SessionId,
+    sessions::{CreateSessionRequest, Session, SessionCreated, SessionList, SessionSnapshot, SessionState},
 };
+use serde::Deserialize;
 use server::{
     RouteCollector,
-    extract::{self, Path},
+    extract::{self, Path, Query},
     routes,
 };
+use utoipa::IntoParams;
+use worker_runtime::SessionFilter;
 
 use super::Problems;
-use crate::{api_error::Result, app::App};
+use crate::{
+    api_error::{ApiError, Result},
+    app::App,
+};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector
@@ -35,13 +42,40 @@ pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
         .add(routes!(answers::permit));
 }
 
-/// List the sessions, the most recently used first.
-#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", responses((status = OK, body = SessionList), Problems))]
-async fn list(State(app): State<App>) -> Result<Json<SessionList>> {
-    Ok(Json(SessionList { items: app.sessions.list().await?, next_cursor: None }))
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct SessionListQuery {
+    /// Only sessions whose last event was recorded at or after this time.
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Only sessions of this agent.
+    #[param(value_type = Option<String>)]
+    agent: Option<AgentName>,
+    /// Only sessions in exactly this directory.
+    directory: Option<String>,
+    /// Only sessions in this state: `dormant`, `starting`, `idle`, `running`, `waiting` or `ended`.
+    #[param(value_type = Option<String>)]
+    state: Option<SessionState>,
 }
 
-/// Create a session, install its agent if needed and start it. The same request again returns the same session.
+/// List the sessions, the most recently used first. With several parameters, only those that match all of them.
+#[utoipa::path(
+    get, path = "/v1/sessions", tag = "sessions", params(SessionListQuery),
+    responses((status = OK, body = SessionList), Problems)
+)]
+async fn list(State(app): State<App>, Query(query): Query<SessionListQuery>) -> Result<Json<SessionList>> {
+    let SessionListQuery { since, agent, directory, state } = query;
+    if state == Some(SessionState::Other) {
+        let detail = "`state` must be dormant, starting, idle, running, waiting or ended";
+        return Err(ApiError::new(ProblemKind::InvalidRequest, detail));
+    }
+    let filter = SessionFilter { since, agent, directory, state };
+    Ok(Json(SessionList { items: app.sessions.list(&filter).await?, next_cursor: None }))
+}
+
+/// Create a session, install its agent if needed and start it. The same request again returns the same session. A session whose
+/// agent could not be started, and that has no messages, is replaced if the request differs.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}", tag = "sessions", request_body = CreateSessionRequest,
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The id that the client chose for the session")),

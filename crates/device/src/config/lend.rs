@@ -15,6 +15,9 @@ pub enum InvalidRoot {
     /// It has no name.
     #[error("expected NAME=DIRECTORY, such as `main=~/code:rw`")]
     Form,
+    /// Its mode is none.
+    #[error("the mode `{0}` does not exist: write ro (read-only) or rw (writable)")]
+    Mode(String),
     /// Its name is none.
     #[error(transparent)]
     Id(#[from] InvalidId),
@@ -55,6 +58,10 @@ impl LentRoot {
         let (path, mode) = match path.rsplit_once(':') {
             Some((path, "ro")) => (path, RootMode::Ro),
             Some((path, "rw")) => (path, RootMode::Rw),
+            // The name of a directory may contain a colon, but hardly ends in permissions.
+            Some((_, mode)) if !mode.is_empty() && mode.chars().all(|letter| "rwxo".contains(letter)) => {
+                return Err(InvalidRoot::Mode(mode.to_owned()));
+            }
             _ => (path, RootMode::Ro),
         };
         let root_id = id.parse()?;

@@ -88,6 +88,12 @@ impl UserDirectory {
         self.rights(*self.digests.get(digest)?, now)
     }
 
+    /// When the token whose secret has this digest expired.
+    pub(super) fn expired_at(&self, digest: &str, now: Timestamp) -> Option<Timestamp> {
+        let entry = self.tokens.get(self.digests.get(digest)?)?;
+        entry.token.expires_at.filter(|at| *at <= now)
+    }
+
     /// The rights of a token; `None` if it has expired or does not exist.
     pub fn rights(&self, id: TokenId, now: Timestamp) -> Option<EffectiveRights> {
         let entry = self.tokens.get(&id).filter(|entry| entry.is_good(now))?;
@@ -102,7 +108,7 @@ impl UserDirectory {
     }
 
     /// Adds a token for the first administrator, or for a new administrator `owner` if there is none.
-    pub(super) fn bootstrap(&mut self, new: &NewToken, now: Timestamp) {
+    pub(super) fn add_admin_token(&mut self, digest: &str, name: &str, now: Timestamp) {
         let first = self.users.values().find(|user| user.is_admin).map(|user| user.name.clone());
         let user = first.unwrap_or_else(|| {
             let name: UserName = "owner".parse().unwrap_or_else(|_| unreachable!("the name of a user"));
@@ -114,13 +120,13 @@ impl UserDirectory {
         let token = AccessToken {
             id: TokenId::mint(),
             user,
-            name: token_name("bootstrap"),
+            name: token_name(name),
             scope: None,
             is_session: false,
             created_at: now,
             expires_at: None,
         };
-        self.insert(TokenEntry { token: Arc::new(token), digest: new.digest(), parent: None });
+        self.insert(TokenEntry { token: Arc::new(token), digest: digest.to_owned(), parent: None });
     }
 
     pub(super) fn users(&self) -> Vec<User> {

@@ -77,7 +77,7 @@ fn what_has_expired_is_forgotten() {
     let ana: UserName = "ana".parse().unwrap();
     let (mut state, now) = (UserDirectory::default(), Timestamp::now());
     state.add_user(ana.clone(), viewer(), now).unwrap();
-    let new = NewToken::mint(PREFIX).unwrap();
+    let new = NewToken::mint(TOKEN_PREFIX).unwrap();
     let later = now + SignedDuration::from_secs(60);
     state.add_token(&ana, CreateTokenRequest { expires_at: Some(later), ..add("t") }, &new, now).unwrap();
     let digest = token_digest(new.expose_secret());
@@ -95,15 +95,16 @@ fn a_user_has_only_so_many_tokens() {
     let ana: UserName = "ana".parse().unwrap();
     let (mut state, now) = (UserDirectory::default(), Timestamp::now());
     state.add_user(ana.clone(), viewer(), now).unwrap();
-    let first = NewToken::mint(PREFIX).unwrap();
+    let first = NewToken::mint(TOKEN_PREFIX).unwrap();
     let digest = token_digest(first.expose_secret());
     state.add_token(&ana, add("first"), &first, now).unwrap();
-    let log_in = |state: &mut UserDirectory| state.log_in(&digest, &NewToken::mint(PREFIX).unwrap(), now);
+    let log_in =
+        |state: &mut UserDirectory| state.log_in(&digest, &NewToken::mint(TOKEN_PREFIX).unwrap(), now);
     for _ in 0..200 {
         log_in(&mut state).unwrap();
     }
     assert_eq!(state.tokens(&ana, now).unwrap().len(), 100);
-    let full = state.add_token(&ana, add("more"), &NewToken::mint(PREFIX).unwrap(), now);
+    let full = state.add_token(&ana, add("more"), &NewToken::mint(TOKEN_PREFIX).unwrap(), now);
     assert!(matches!(full, Err(UserStoreError::Full { .. })));
     assert!(state.find(&digest, now).is_some(), "the token itself stays");
     let id = state.find(&digest, now).unwrap().token.id;

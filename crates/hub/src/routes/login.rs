@@ -44,7 +44,9 @@ async fn login(
             "logging in with a cookie is only possible from a page of this hub",
         ));
     }
-    let theirs = app.access.users.find(&login.token).ok_or_else(|| app.access.limits.unauthorized(peer))?;
+    let found = app.access.users.find(&login.token);
+    let found = found.or_else(|| app.access.adopt_recovered(&login.token, peer, "POST", "/api/login"));
+    let theirs = found.ok_or_else(|| app.access.limits.unauthorized(peer))?;
     app.access.limits.count_request(theirs.token.id)?;
     let (rights, new) = app.access.users.log_in(&login.token).map_err(|error| refused(&error))?;
     let cookie = SessionCookie::for_request(&headers, peer);

@@ -68,13 +68,16 @@ impl Worker {
         let mut notes = self.inputs.changes();
         notes.extend(self.waits.changes());
         let mut changed = self.dirty || !notes.is_empty();
+        // Not for every write: the end of the daemon writes to all sessions, and would make them look used.
+        if events > 0 {
+            self.kept.updated_at = Timestamp::now();
+        }
         if self.dirty {
             notes.extend(self.log.write());
             self.kept.folded = self.newest + events;
             self.kept.messages = self.log.len();
             self.kept.unfinished = unfinished;
             self.kept.turn = self.turn.as_ref().map(|turn| turn.id);
-            self.kept.updated_at = Timestamp::now();
             notes.push(note(SESSION, "", &self.kept));
             self.dirty = false;
         }

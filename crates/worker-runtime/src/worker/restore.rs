@@ -33,6 +33,7 @@ pub(crate) fn first(create: CreateSessionRequest, has_secrets: bool, directory: 
         create: CreateSessionRequest { token: None, ..create },
         has_secrets,
         directory,
+        first_words: None,
         created_at: now,
         updated_at: now,
         agent_session_id: None,

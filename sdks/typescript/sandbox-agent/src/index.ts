@@ -15,7 +15,13 @@ export type { Agents, InstallEvent, OfferOptions } from "./daemon/agents.js";
 export type { Config, McpServers, Skills } from "./daemon/config.js";
 export type { FileContent, Files, OpenFile, ReadFileOptions, WriteFileOptions } from "./daemon/files.js";
 export type { LogsOptions, Processes } from "./daemon/processes.js";
-export type { AnswerOptions, SendOptions, SessionEventsOptions, Sessions } from "./daemon/sessions.js";
+export type {
+  AnswerOptions,
+  ListSessionsOptions,
+  SendOptions,
+  SessionEventsOptions,
+  Sessions,
+} from "./daemon/sessions.js";
 export type { Terminal, TerminalEvent, TerminalNotice, TerminalOptions } from "./daemon/terminal.js";
 export type { Waits } from "./daemon/waits.js";
 export {

@@ -26,6 +26,10 @@ test("typescript-6: a session can be created, prompted, followed and deleted", a
   expect(await said(client, "whole")).toBe("hello");
   expect(await client.sessions.get("whole")).toMatchObject({ id: "whole", title: "Whole", agent: "mock" });
   expect((await client.sessions.list()).map(({ id }) => id)).toContain("whole");
+  const since = new Date(Date.now() - 60_000);
+  const found = await client.sessions.list({ since, agent: "mock" });
+  expect(found.map(({ id }) => id)).toContain("whole");
+  expect(await client.sessions.list({ agent: "claude" })).toEqual([]);
   expect(seen.map(({ event }) => "input" in event && event.input.inputId)).toContain(inputId);
   const page = await client.sessions.eventPage("whole", { after: 1, limit: 2 });
   expect(page).toMatchObject({ events: [{ seq: 2 }, { seq: 3 }], hasMore: true });

@@ -45,6 +45,8 @@ pub(super) async fn follow(
             RecordEvent::Gap(_) => {
                 output.print_note("[gap: the daemon no longer has the events between these lines]")
             }
+            RecordEvent::ConnectionLost => output.print_note("[connection lost, reconnecting]"),
+            RecordEvent::ConnectionRestored => output.print_note("[connected again]"),
             RecordEvent::Other(..) => {}
         }
     }

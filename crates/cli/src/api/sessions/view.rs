@@ -131,7 +131,7 @@ fn summary(message: &Message) -> String {
     }
 }
 
-fn content(content: &PartContent) -> String {
+pub(super) fn content(content: &PartContent) -> String {
     match content {
         PartContent::Text { text } => text.clone(),
         PartContent::Reasoning { text } => format!("(thinking) {text}"),

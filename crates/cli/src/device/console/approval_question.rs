@@ -4,9 +4,13 @@ mod question_field;
 mod request_description;
 
 use device::{Agreement, Answer, Run, Subject, Unanswered};
-use protocol::relay::method::{FileDelete, FileMkdir, FileWrite, RelayMethod};
+use protocol::{
+    relay::method::{FileDelete, FileMkdir, FileWrite, RelayMethod},
+    wait::PermissionAnswer,
+};
 
 use self::{question_field::QuestionField, request_description::RequestDescription};
+use crate::answer_word;
 
 /// How much of a question is shown at first, about one screen. More would scroll its beginning away.
 const SHOWN_CHARS_MAX: usize = 4000;
@@ -71,29 +75,31 @@ impl ApprovalQuestion {
 
     pub(super) fn prompt(&self) -> &'static str {
         match (self.is_shown_in_full, self.can_remember) {
-            (false, _) => "[s]how all [n]o > ",
-            (true, true) => "[y]es [a]lways [n]o > ",
-            (true, false) => "[y]es [n]o > ",
+            (false, _) => answer_word::PROMPT_CUT,
+            (true, true) => answer_word::PROMPT,
+            (true, false) => answer_word::PROMPT_ONCE,
         }
     }
 
     /// Explains the possible answers after a line that is none of them.
     fn hint(&self) -> &'static str {
         match (self.is_shown_in_full, self.can_remember) {
-            (false, _) => "part of the request is not shown yet: type s to show all of it, or n to deny",
-            (true, true) => "type y to allow once, a to allow always, or n to deny",
-            (true, false) => "type y to allow once, or n to deny",
+            (false, _) => "part of the request is not shown yet: type s to show all of it, or d to deny",
+            (true, true) => answer_word::HINT,
+            (true, false) => answer_word::HINT_ONCE,
         }
     }
 
     pub(super) fn parse_answer(&self, line: &str) -> QuestionReply {
-        match line.trim().to_ascii_lowercase().as_str() {
-            "y" | "yes" if self.is_shown_in_full => QuestionReply::Answer(Answer::Once),
-            "a" | "always" if self.is_shown_in_full && self.can_remember => {
+        if matches!(line.trim().to_ascii_lowercase().as_str(), "s" | "show") {
+            return QuestionReply::ShowAll;
+        }
+        match answer_word::parse(line) {
+            Some(PermissionAnswer::Once) if self.is_shown_in_full => QuestionReply::Answer(Answer::Once),
+            Some(PermissionAnswer::Always) if self.is_shown_in_full && self.can_remember => {
                 QuestionReply::Answer(Answer::Remember)
             }
-            "n" | "no" => QuestionReply::Answer(Answer::No),
-            "s" | "show" => QuestionReply::ShowAll,
+            Some(PermissionAnswer::Reject) => QuestionReply::Answer(Answer::No),
             _ => QuestionReply::Invalid(self.hint()),
         }
     }

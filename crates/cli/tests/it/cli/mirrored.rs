@@ -82,6 +82,7 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("sessions delete", &["s"]),
         ("sessions send", &["s", "hello"]),
         ("sessions messages", &["s"]),
+        ("sessions export", &["s"]),
         ("sessions inputs", &["s"]),
         ("sessions edit", &["s", INPUT, "hello"]),
         ("sessions withdraw", &["s", INPUT]),

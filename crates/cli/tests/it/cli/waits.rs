@@ -54,8 +54,29 @@ fn a_long_request_is_allowed_only_with_the_fingerprint_of_all_of_it() {
     assert_eq!(program["wait"]["id"], json!(id));
     assert!(shown.starts_with(program["text"].as_str().unwrap()), "{program}\n{shown}");
     let settled = waits(&daemon, &["answer", &id, "once", "--seen", fingerprint]).ok();
-    assert!(settled.contains("once"), "{settled}");
+    assert!(settled.contains("allow once"), "{settled}");
     assert!(!is_open(&daemon));
+    // Issue 17: "a settled wait says who answered what".
+    let late = waits(&daemon, &["answer", &id, "deny"]).said(1);
+    assert!(late.contains("already answered by user: allow once"), "{late}");
+    let unknown = waits(&daemon, &["answer", "wat_0198c0de0198c0de0198c0de0198c0de", "deny"]).said(2);
+    assert!(unknown.contains("no open wait has the id"), "{unknown}");
+}
+
+/// Issue 17: "`tombolo waits` asks the hub when a hub is configured".
+#[test]
+fn a_user_with_a_token_of_a_hub_means_the_hub() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    let with_token = |endpoint: Option<&str>| {
+        let mut command = tombolo();
+        command.arg("waits").env_remove("TOMBOLO_HUB").env("TOMBOLO_HUB_TOKEN", "some-token");
+        endpoint.map(|endpoint| command.env("TOMBOLO_ENDPOINT", endpoint));
+        Run::of(command.output().unwrap())
+    };
+    // Whether a hub listens at the default address or not.
+    let said = with_token(None).stderr;
+    assert!(said.contains("--hub") || said.contains("TOMBOLO_HUB_TOKEN"), "{said}");
+    assert!(with_token(Some(daemon.base())).ok().contains("QUESTION"), "a named daemon is asked");
 }
 
 #[test]
@@ -63,7 +84,7 @@ fn a_rejection_needs_no_fingerprint() {
     for rejection in [&["deny"][..], &["--reject"]] {
         let (daemon, id) = asking(&long_command());
         let settled = waits(&daemon, &[&["answer", &id], rejection].concat()).ok();
-        assert!(settled.contains("reject"), "{settled}");
+        assert!(settled.contains("deny"), "{settled}");
     }
 }
 

@@ -27,7 +27,7 @@ async fn the_owner_is_asked_in_the_terminal() {
         assert!(!terminal.written("a.txt"));
         for unclear in ["perhaps", "a"] {
             terminal.screen.type_line(unclear).await;
-            terminal.screen.sees("type y to allow once, or n to deny").await;
+            terminal.screen.sees("type o to allow once, or d to deny").await;
             terminal.screen.sees(ONCE).await;
         }
         terminal.screen.type_line("y").await;
@@ -61,7 +61,7 @@ async fn what_was_typed_for_one_question_is_no_answer_to_the_next() {
         terminal.screen.sees("  where | main:b.txt").await;
         terminal.screen.sees(ONCE).await;
         terminal.screen.type_text("\r").await;
-        terminal.screen.sees("type y to allow once, or n to deny").await;
+        terminal.screen.sees("type o to allow once, or d to deny").await;
         assert!(!terminal.written("b.txt"));
         terminal.answers(ONCE, "y").await;
     };
@@ -109,9 +109,9 @@ async fn a_long_command_is_allowed_only_after_all_of_it_was_shown() {
     let command = format!("true {}\ntouch HIDDEN-PART", "x".repeat(5000));
     let asked = async {
         terminal.screen.sees("more characters").await;
-        terminal.answers("[s]how all [n]o > ", "y").await;
+        terminal.answers("[s]how all, [d]eny > ", "y").await;
         terminal.screen.sees("part of the request is not shown yet").await;
-        terminal.screen.sees("[s]how all [n]o > ").await;
+        terminal.screen.sees("[s]how all, [d]eny > ").await;
         terminal.screen.type_line("s").await;
         // Typed ahead of the part that appears now.
         terminal.screen.type_line("y").await;

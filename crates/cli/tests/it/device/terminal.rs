@@ -6,8 +6,8 @@ use super::{hub::Connected, *};
 use crate::terminal_process::TerminalProcess;
 
 /// What the owner can type if nothing is remembered, and if something is.
-pub(super) const ONCE: &str = "[y]es [n]o > ";
-pub(super) const ALWAYS: &str = "[y]es [a]lways [n]o > ";
+pub(super) const ONCE: &str = "allow [o]nce, [d]eny > ";
+pub(super) const ALWAYS: &str = "allow [o]nce, allow [a]lways, [d]eny > ";
 
 /// A device on a terminal.
 pub(super) struct Terminal {

@@ -51,7 +51,7 @@ async fn an_unknown_agent_is_told() {
     let daemon = TestDaemon::start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "nobody"]);
     editor.say(&initialize()).await;
-    let ended = check(editor, 1, 1, "agent `nobody` does not exist").await;
+    let ended = check(editor, 1, 1, "there is no agent `nobody`").await;
     assert!(ended.stderr.contains("urn:problem:unknown-agent"), "{}", ended.stderr);
     assert!(instances(&daemon).await.is_empty());
 }

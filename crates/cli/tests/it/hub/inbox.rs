@@ -197,7 +197,7 @@ async fn the_inbox_on_the_command_line() {
     // Its end is enough, as nobody else has it.
     let short = &waits[0][waits[0].len() - 8..];
     let (code, said, told) = tombolo(&["answer", short, "allow"]);
-    assert!(code == Some(0) && said.contains("by owner: once"), "{said}{told}");
+    assert!(code == Some(0) && said.contains("by owner: allow once"), "{said}{told}");
     let (_, said, _) = tombolo(&["answer", &waits[1], "red", "door,wall"]);
     assert!(said.contains(r#"by owner: {"answered":[["Red"],["Door","Wall"]]}"#), "{said}");
     // Without a hub.

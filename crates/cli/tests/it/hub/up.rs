@@ -47,7 +47,7 @@ impl Up {
         let hub = lines.next().unwrap().strip_prefix("hub on ").unwrap().to_owned();
         let token = lines.next().unwrap();
         // The rest is read, so that nothing is in its way.
-        let rest = lines.take_while(|line| !line.contains("acp delete demo")).count();
+        let rest = lines.take_while(|line| !line.starts_with("Ctrl-C stops")).count();
         assert!(rest > 5);
         Self { child, home: home.into(), daemon, hub, token }
     }

@@ -112,3 +112,34 @@ async fn what_cannot_be_is_told_with_what_to_do() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("unknown-agent"), "{said}");
 }
+
+/// Issue 17: "`tombolo chat` uses the current directory when the daemon is local, accepts `-d .`".
+#[tokio::test]
+async fn a_chat_works_where_the_user_stands() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path().canonicalize().unwrap();
+    std::fs::create_dir(here.join("sub")).unwrap();
+    let chat_in = |session: &str, options: &[&str]| {
+        let mut command = Command::new(TOMBOLO);
+        command.args(["chat", "--agent", "mock", "--session", session]).args(options).current_dir(&here);
+        command.env_remove("TOMBOLO_TOKEN").env("TOMBOLO_ENDPOINT", daemon.base()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (session, options, expected) in [
+        ("default", &[][..], here.clone()),
+        ("here", &["-d", "."], here.clone()),
+        ("below", &["--directory", "sub"], here.join("sub")),
+        ("elsewhere", &["-d", "/"], "/".into()),
+    ] {
+        let (code, said) = chat_in(session, options);
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(get(&daemon, &path(session, "")).await["directory"], expected.to_str().unwrap());
+        let (code, said) = chat_in(session, options);
+        assert_eq!(code, Some(0), "the same options continue it: {said}");
+    }
+    let (code, said) = chat_in("x", &["-d", "missing"]);
+    assert_eq!(code, Some(5), "{said}");
+    assert!(said.contains("find the directory `missing`"), "{said}");
+}

@@ -33,7 +33,7 @@ async fn a_conversation_on_a_terminal() {
     screen.sees("> ").await;
     screen.type_text("/permission\r").await;
     screen.sees("Remove everything").await;
-    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    screen.sees("allow [o]nce, allow [a]lways, [d]eny > ").await;
     tokio::time::sleep(READING_TIME).await;
     screen.type_text("?\r").await;
     screen.sees("type o to allow once").await;
@@ -117,14 +117,14 @@ async fn a_key_for_a_question_that_another_client_answered_is_no_message() {
     let mut screen = start_chat().await;
     screen.sees("> ").await;
     screen.type_text("/permission\r").await;
-    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    screen.sees("allow [o]nce, allow [a]lways, [d]eny > ").await;
     tokio::time::sleep(READING_TIME).await;
     screen.type_text("y").await;
     screen.sees("y").await;
     let wait = get(&screen.daemon, "/v1/waits").await["items"][0]["id"].as_str().unwrap().to_owned();
     let body = json!({ "answer": { "permission": "reject" }, "author": "carl" });
     assert_eq!(screen.daemon.post(&format!("/v1/waits/{wait}"), &body).await.status(), 200);
-    screen.sees("rejected by carl").await;
+    screen.sees("denied by carl").await;
     screen.sees("no longer asked: press Enter").await;
     screen.type_text("\r").await;
     screen.sees("no longer open, so this was not sent").await;
@@ -145,7 +145,7 @@ async fn a_question_that_a_restart_withdrew_is_no_longer_asked() {
     let mut screen = TerminalProcess::start_at(TestDaemon::start(TOMBOLO), daemon.base(), &arguments).await;
     screen.sees("> ").await;
     screen.type_text("/permission\r").await;
-    screen.sees("[o]nce [a]lways [r]eject > ").await;
+    screen.sees("allow [o]nce, allow [a]lways, [d]eny > ").await;
     tokio::time::sleep(READING_TIME).await;
     screen.type_text("y").await;
     screen.sees("y").await;
@@ -194,4 +194,44 @@ async fn a_line_ends_while_others_speak() {
     screen.type_text("/servers\r").await;
     screen.sees(&format!("other {}", OTHERS - 1)).await;
     screen.sees("servers: ").await;
+}
+
+/// Issue 17: chat "keeps a typed message through an outage and shows the outage".
+#[tokio::test]
+async fn a_message_that_is_typed_during_an_outage_is_sent_when_the_daemon_is_back() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut daemon = TestDaemonOptions::default().port(port).start(TOMBOLO);
+    let arguments = ["chat", "--agent", "mock", "--session", "s"];
+    let mut screen = TerminalProcess::start_at(TestDaemon::start(TOMBOLO), daemon.base(), &arguments).await;
+    screen.sees("> ").await;
+    daemon.signal("KILL");
+    screen.sees("connection lost, reconnecting").await;
+    screen.type_text("first\r").await;
+    screen.sees("the message is sent when it is back").await;
+    screen.type_text("second\r").await;
+    screen.sees("the message is sent when it is back").await;
+    daemon.kill_and_restart();
+    screen.sees("connected again").await;
+    screen.sees("first").await;
+    screen.sees("second").await;
+    screen.sees("> ").await;
+    screen.type_text("third\r").await;
+    Followed::new(&daemon, "s", 0).await.until_count("turnEnded", 3).await;
+    assert_eq!(sent(&daemon).await, ["first", "second", "third"]);
+}
+
+/// What was not sent is not lost, and the conversation can go on later.
+#[tokio::test]
+async fn a_chat_that_gives_up_says_how_to_continue() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    let arguments = ["chat", "--agent", "mock", "--session", "s", "--reconnect-timeout", "0"];
+    let mut screen = TerminalProcess::start_at(TestDaemon::start(TOMBOLO), daemon.base(), &arguments).await;
+    screen.sees("> ").await;
+    daemon.signal("KILL");
+    screen.sees("connection lost, reconnecting").await;
+    screen.type_text("keep this\r").await;
+    screen.sees("the message is sent when it is back").await;
+    screen.sees("not sent: keep this").await;
+    screen.sees("continue with `tombolo chat --session s`").await;
+    assert_eq!(screen.exit_code().await, 3);
 }

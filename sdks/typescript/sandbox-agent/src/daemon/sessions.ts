@@ -26,6 +26,18 @@ export interface SessionEventsOptions extends CallOptions {
   readonly includeRaw?: boolean | undefined;
 }
 
+/** Which sessions to list. Default: all. */
+export interface ListSessionsOptions extends CallOptions {
+  /** Sessions whose last event was recorded at or after this time. */
+  readonly since?: Date | undefined;
+  /** Sessions of this agent. */
+  readonly agent?: string | undefined;
+  /** Sessions in exactly this directory. */
+  readonly directory?: string | undefined;
+  /** Sessions in this state. */
+  readonly state?: Session["state"] | undefined;
+}
+
 /** Options for sending a message. */
 export interface SendOptions extends CallOptions {
   /**
@@ -50,9 +62,11 @@ export class Sessions {
     this.#http = http;
   }
 
-  /** Lists all sessions. */
-  async list({ signal }: CallOptions = {}): Promise<readonly Session[]> {
-    return (await this.#http.json("get", "/v1/sessions", { signal })).items;
+  /** Lists the sessions that match all options, the most recently used first. */
+  async list(options: ListSessionsOptions = {}): Promise<readonly Session[]> {
+    const { since, agent, directory, state, signal } = options;
+    const query = { since: since?.toISOString(), agent, directory, state };
+    return (await this.#http.json("get", "/v1/sessions", { query, signal })).items;
   }
 
   get(id: string, { signal }: CallOptions = {}): Promise<Session> {

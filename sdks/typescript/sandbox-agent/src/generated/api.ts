@@ -1209,7 +1209,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the sessions, the most recently used first. */
+        /** List the sessions, the most recently used first. With several parameters, only those that match all of them. */
         readonly get: operations["sessions_list"];
         readonly put?: never;
         readonly post?: never;
@@ -1229,7 +1229,10 @@ export interface paths {
         /** Read one session. */
         readonly get: operations["sessions_read"];
         readonly put?: never;
-        /** Create a session, install its agent if needed and start it. The same request again returns the same session. */
+        /**
+         * Create a session, install its agent if needed and start it. The same request again returns the same session. A session whose
+         *     agent could not be started, and that has no messages, is replaced if the request differs.
+         */
         readonly post: operations["sessions_create"];
         /** Delete a session and stop its agent. */
         readonly delete: operations["sessions_delete"];
@@ -3331,7 +3334,7 @@ export interface components {
             readonly queuedInputs: number;
             /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
-            /** @description The title. */
+            /** @description The title: the one that the client gave, or else the beginning of the first message. */
             readonly title: string | null;
             /** @description The running turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
@@ -7866,7 +7869,16 @@ export interface operations {
     };
     readonly sessions_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Only sessions whose last event was recorded at or after this time. */
+                readonly since?: string;
+                /** @description Only sessions of this agent. */
+                readonly agent?: string;
+                /** @description Only sessions in exactly this directory. */
+                readonly directory?: string;
+                /** @description Only sessions in this state: `dormant`, `starting`, `idle`, `running`, `waiting` or `ended`. */
+                readonly state?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;

@@ -824,7 +824,7 @@ export interface components {
             readonly queuedInputs: number;
             /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
-            /** @description The title. */
+            /** @description The title: the one that the client gave, or else the beginning of the first message. */
             readonly title: string | null;
             /** @description The running turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;

@@ -140,7 +140,7 @@ fn a_long_request_is_allowed_only_after_all_of_it_was_shown() {
         let first = question.first_rows(COLUMNS).join("\n");
         assert!(first.contains(" more characters") && !first.contains("HIDDEN-PART"), "{first}");
         assert!(hidden.is_none_or(|hidden| first.contains(hidden)), "{first}");
-        assert_eq!(question.prompt(), "[s]how all [n]o > ");
+        assert_eq!(question.prompt(), answer_word::PROMPT_CUT);
         for allowed in ["y", "yes", "a"] {
             assert!(matches!(question.parse_answer(allowed), QuestionReply::Invalid(_)), "{allowed}");
         }
@@ -214,7 +214,7 @@ fn a_question_says_what_is_remembered() {
         let question = ApprovalQuestion::new(question).unwrap();
         let expected = format!("  always| {expected}, until you type `forget` or the device stops");
         assert_eq!(question.first_rows(COLUMNS).last(), Some(&expected));
-        assert_eq!(question.prompt(), "[y]es [a]lways [n]o > ");
+        assert_eq!(question.prompt(), answer_word::PROMPT);
         for (line, answer) in [("y", Answer::Once), (" Always ", Answer::Remember), ("NO", Answer::No)] {
             assert_eq!(question.parse_answer(line), QuestionReply::Answer(answer));
         }
