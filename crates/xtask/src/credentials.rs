@@ -11,7 +11,7 @@ const SECTION: GeneratedSection = GeneratedSection {
     end: "<!-- /credentials -->\n",
 };
 
-/// What the model saw of each credential, by agent.
+/// The header in which the model received each credential, or what the agent said instead; by agent.
 type SentCredentials = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Returns `document` with its table of credentials replaced by one made from `credentials`.
