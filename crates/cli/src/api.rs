@@ -4,7 +4,7 @@ mod acp;
 mod agents;
 mod fs;
 mod info;
-mod input;
+pub(crate) mod input;
 mod mcp;
 mod operations;
 mod processes;

@@ -96,8 +96,9 @@ Examples:
         /// Run the agent in this directory
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<String>,
-        /// Add a variable to the agent's environment; may be repeated
-        #[arg(long, value_name = "NAME=VALUE")]
+        /// Add a variable to the agent's environment, by default with the value that it has here; may be
+        /// repeated
+        #[arg(long, value_name = input::VARIABLE)]
         env: Vec<EnvironmentVariable>,
         #[command(flatten)]
         linger: LingerArgs,
@@ -196,7 +197,7 @@ impl RequestCommand for AcpCommand {
             }
             AcpCommand::Prepare { id, agent, cwd, env, linger, args } => {
                 let linger_ms = linger.duration().map(duration::milliseconds);
-                let env = env.into_iter().map(|variable| (variable.name, variable.value)).collect();
+                let env = EnvironmentVariable::pairs(&env);
                 let options = PrepareInstanceRequest { agent, cwd, env, args, linger_ms };
                 output.answer(&acp.prepare(&id, &options).await?, |created| instance(&created))
             }

@@ -6,7 +6,10 @@ use client::Upload;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::exit::{CommandError, local};
+use crate::{
+    environment,
+    exit::{CommandError, local},
+};
 
 /// Largest text read from standard input; the daemon accepts no larger message.
 const TEXT_BYTES_MAX: u64 = 64 << 20;
@@ -69,19 +72,34 @@ pub(super) async fn reader(given: Option<&Path>) -> Result<Box<dyn AsyncRead + U
     }
 }
 
-/// `NAME=VALUE`. `Debug` hides the value, which may be a secret.
+/// How a variable is given on the command line.
+pub(crate) const VARIABLE: &str = "NAME[=VALUE]";
+
+/// `NAME=VALUE`, or `NAME` for the value that this process has, which keeps secrets out of the arguments. `Debug` hides the value.
 #[derive(Clone)]
 pub(crate) struct EnvironmentVariable {
     pub(super) name: String,
     pub(super) value: String,
 }
 
-impl FromStr for EnvironmentVariable {
-    type Err = &'static str;
+impl EnvironmentVariable {
+    /// Name and value of each variable.
+    pub(crate) fn pairs<T: FromIterator<(String, String)>>(variables: &[Self]) -> T {
+        variables.iter().map(|one| (one.name.clone(), one.value.clone())).collect()
+    }
+}
 
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
-        Ok(Self { name: name.into(), value: value.into() })
+impl FromStr for EnvironmentVariable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let value = match text.split_once('=') {
+            Some((name, value)) => return Ok(Self { name: name.into(), value: value.into() }),
+            None => environment::variable(text),
+        };
+        let value = value.ok_or_else(|| format!("{text} is not set here: set it, or write {text}=VALUE"))?;
+        let value = value.into_string().map_err(|_| format!("the value of {text} is not valid UTF-8"))?;
+        Ok(Self { name: text.into(), value })
     }
 }
 

@@ -45,8 +45,9 @@ Examples:
         /// Run it in this directory, an absolute path in the sandbox
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<String>,
-        /// Add a variable to its environment; may be repeated
-        #[arg(long, value_name = "NAME=VALUE")]
+        /// Add a variable to its environment, by default with the value that it has here; may be
+        /// repeated
+        #[arg(long, value_name = input::VARIABLE)]
         env: Vec<EnvironmentVariable>,
         /// Give it a terminal (PTY) of this size
         #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size)]
@@ -176,7 +177,7 @@ impl RequestCommand for ProcessesCommand {
             ProcessesCommand::Start { cwd, env, terminal, command } => {
                 let mut words = command.into_iter();
                 let command = words.next().unwrap_or_default();
-                let env = env.into_iter().map(|variable| (variable.name, variable.value)).collect();
+                let env = EnvironmentVariable::pairs(&env);
                 let start = StartProcessRequest { command, args: words.collect(), cwd, env, terminal };
                 output.answer(&processes.start(&start).await?, |process| one(&process))
             }

@@ -10,7 +10,10 @@ use protocol::{
 use uuid::Uuid;
 
 use super::{options::EditorOptions, retry_policy::RetryPolicy};
-use crate::exit::{CommandError, CommandResult, say};
+use crate::{
+    api::input::EnvironmentVariable,
+    exit::{CommandError, CommandResult, say},
+};
 
 /// How long to try to delete the instance after the editor has left. The daemon gives an agent two seconds to exit, and the
 /// network may be down for a moment.
@@ -72,10 +75,13 @@ impl<'a> AgentInstance<'a> {
         }
         // Create the instance before the first message, so that messages need not name the agent. A delayed copy of a message
         // with an agent name could otherwise create the instance again after it was deleted.
-        let (agent, cwd) = (self.options.agent.clone(), self.options.cwd.clone());
-        let linger_ms = Some(crate::duration::milliseconds(self.options.linger()));
-        let prepare =
-            PrepareInstanceRequest { agent, cwd, env: Default::default(), args: Vec::new(), linger_ms };
+        let prepare = PrepareInstanceRequest {
+            agent: self.options.agent.clone(),
+            cwd: self.options.directory.clone(),
+            env: EnvironmentVariable::pairs(&self.options.env),
+            args: Vec::new(),
+            linger_ms: Some(crate::duration::milliseconds(self.options.linger())),
+        };
         // Set before the request: if its answer is lost, the instance may exist and must be deleted.
         self.owner = InstanceOwner::ThisProcess;
         let created = retry.run(|| bounded(self.client.acp().prepare(&self.id, &prepare))).await;
@@ -102,8 +108,10 @@ impl<'a> AgentInstance<'a> {
                 found.agent, found.agent
             )));
         }
-        if self.options.cwd.is_some() {
-            say(&format!("tombolo: --cwd is ignored, because instance `{id}` already exists"));
+        if self.options.directory.is_some() || !self.options.env.is_empty() {
+            say(&format!(
+                "tombolo: --directory and --env are ignored, because instance `{id}` already exists"
+            ));
         }
         self.owner = InstanceOwner::OtherClient;
         let agent = (found.state != AcpInstanceState::Running).then(|| agent.clone());

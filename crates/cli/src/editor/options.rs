@@ -6,6 +6,7 @@ use clap::Args;
 use protocol::{AgentName, ServerId};
 
 use crate::{
+    api::input::{self, EnvironmentVariable},
     duration::{self, VALUE_NAME},
     exit,
     server_args::{DaemonUrl, ServerArgs},
@@ -23,6 +24,7 @@ that no agent keeps running in the sandbox; if this process is killed, the daemo
 
 Examples:
   tombolo acp --endpoint https://box.example --agent claude --token-file token
+  tombolo acp --agent claude --directory /workspace --env ANTHROPIC_API_KEY
   tombolo acp --agent mock --server-id shared
 
 ",
@@ -32,9 +34,12 @@ pub(crate) struct EditorOptions {
     /// The agent to run
     #[arg(long)]
     pub(super) agent: AgentName,
-    /// Run the agent in this directory of the sandbox
-    #[arg(long, value_name = "DIRECTORY")]
-    pub(super) cwd: Option<String>,
+    /// Run the agent in this directory, an absolute path in the sandbox [default: the daemon's directory]
+    #[arg(long, short, alias = "cwd", value_name = "DIRECTORY")]
+    pub(super) directory: Option<String>,
+    /// Add a variable to the agent's environment, by default with the value that it has here; may be repeated
+    #[arg(long, value_name = input::VARIABLE)]
+    pub(super) env: Vec<EnvironmentVariable>,
     /// Use this instance; an existing one is shared and left running [default: a new random id]
     #[arg(long, value_name = "ID")]
     pub(super) server_id: Option<ServerId>,

@@ -50,8 +50,8 @@ pub(crate) struct CreateArgs {
     /// Run the agent in this directory, an absolute path in the sandbox
     #[arg(long, short)]
     directory: Option<String>,
-    /// Add a variable to the agent's environment; may be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Add a variable to the agent's environment, by default with the value that it has here; may be repeated
+    #[arg(long, value_name = input::VARIABLE)]
     env: Vec<EnvironmentVariable>,
     /// Add MCP servers to those of the directory: a JSON object of servers by name
     #[arg(long, value_name = "JSON")]
@@ -80,7 +80,7 @@ impl CreateArgs {
             validate_token: self.validate_token,
             agent_version: self.agent_version,
             directory: self.directory,
-            env: self.env.into_iter().map(|variable| (variable.name, variable.value)).collect(),
+            env: EnvironmentVariable::pairs(&self.env),
             mcp: parse_entries::<McpServer>("--mcp", self.mcp)?,
             skills: parse_entries::<Skill>("--skills", self.skills)?,
             title: self.title,

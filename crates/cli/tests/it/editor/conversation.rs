@@ -76,9 +76,38 @@ async fn the_agent_runs_where_it_is_told_to() {
     let directory = daemon.home().join("project");
     std::fs::create_dir(&directory).unwrap();
     let directory = directory.to_str().unwrap();
-    let mut editor = Editor::start(daemon.base(), &["--agent", "where", "--cwd", directory]);
+    let mut editor = Editor::start(daemon.base(), &["--agent", "where", "--directory", directory]);
     editor.say(&initialize()).await;
     assert_eq!(editor.hear().await["params"], directory);
+}
+
+/// A key is passed on from the environment of the editor, so that it need not be in arguments, which all users can see.
+#[tokio::test]
+async fn the_agent_gets_variables() {
+    let daemon = TestDaemonOptions::default()
+        .agent("named", &["python3", "-uc", "import os,sys,json\nfor l in sys.stdin: print(json.dumps({'jsonrpc':'2.0','method':'env','params':[os.environ['SAID'], os.environ['PASSED'], sys.argv]}))"])
+        .start(TOMBOLO);
+    let arguments = ["--agent", "named", "--env", "SAID=a=b", "--env", "PASSED"];
+    let mut command = acp(daemon.base(), &arguments);
+    command.env("PASSED", "sk-hush");
+    let mut editor = Editor::of(command);
+    editor.say(&initialize()).await;
+    assert_eq!(editor.hear().await["params"], json!(["a=b", "sk-hush", ["-c"]]));
+    let listed = instances(&daemon).await;
+    assert!(!json!(listed).to_string().contains("sk-hush"), "{listed:?}");
+}
+
+#[tokio::test]
+async fn a_variable_that_is_not_set_cannot_be_passed_on() {
+    let mut command = acp("http://127.0.0.1:9", &["--agent", "mock", "--env", "TOMBOLO_TEST_UNSET"]);
+    command.env_remove("TOMBOLO_TEST_UNSET");
+    let ended = Editor::of(command).ended().await;
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("TOMBOLO_TEST_UNSET is not set here: set it, or write"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// The editor that does not read its agent stops nobody from being heard, and the queue of what it says is bounded:
