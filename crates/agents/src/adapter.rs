@@ -244,7 +244,7 @@ pub struct Options {
     pub model: Option<String>,
     /// The variant of the model.
     pub variant: Option<String>,
-    /// The key to its model, if the session has one of its own. It is for agents that take none from their environment.
+    /// The key to its model, of the session or of a variable. It is for agents that take none from their environment.
     pub token: Option<SecretString>,
     /// What the agent called the session when it was last started.
     pub resume: Option<String>,

@@ -150,6 +150,7 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
         native: None,
         version: Some(env!("CARGO_PKG_VERSION").into()),
         credentials: Credentials::default(),
+        login_status: None,
         capabilities: protocol::agents::AgentCapabilities {
             permissions: true,
             questions: true,

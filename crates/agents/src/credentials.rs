@@ -49,7 +49,7 @@ impl Credential {
 ///
 /// A file that cannot be read holds none, as far as we can tell.
 pub fn found(agent: &Definition, environment: &Environment) -> Vec<Credential> {
-    let Credentials { variables, files } = &agent.credentials;
+    let Credentials { variables, files, .. } = &agent.credentials;
     let of_variables = variables.iter().filter_map(|name| {
         let value = environment.variables.get(name).filter(|value| !value.is_empty())?;
         Some(Credential {

@@ -100,6 +100,8 @@ pub struct Definition {
     pub version: Option<String>,
     /// Where its credentials are.
     pub credentials: Credentials,
+    /// A command that succeeds if the user is logged in with the agent.
+    pub login_status: Option<LaunchRow>,
     /// What it can do.
     pub capabilities: AgentCapabilities,
     /// The ways it can behave.
@@ -123,6 +125,7 @@ impl Definition {
             native: row.native.map(|native| native.launch),
             version: None,
             credentials: row.credentials,
+            login_status: row.login_status,
             modes: row.modes,
             models: row
                 .models
@@ -154,6 +157,7 @@ impl Definition {
             native,
             version: None,
             credentials: Credentials::default(),
+            login_status: None,
             capabilities: acp_alone(speaks_acp),
             modes: Vec::new(),
             models: Vec::new(),
@@ -186,6 +190,16 @@ impl Definition {
         find: &impl Fn(&ComponentName) -> Option<Found>,
     ) -> Result<Launch, Error> {
         let row = self.launch(purpose).ok_or_else(|| Error::NotAcp(self.id.clone()))?;
+        self.plan_row(row, path, find)
+    }
+
+    /// How to run one of its commands now, with components where `find` finds them.
+    pub(crate) fn plan_row(
+        &self,
+        row: &LaunchRow,
+        path: &SearchPath,
+        find: &impl Fn(&ComponentName) -> Option<Found>,
+    ) -> Result<Launch, Error> {
         let missing = |what: &dyn std::fmt::Display| Error::NotInstalled {
             agent: self.id.clone(),
             program: what.to_string(),

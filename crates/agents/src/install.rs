@@ -34,14 +34,16 @@ mod work;
 use std::{
     collections::{BTreeMap, HashMap},
     ffi::OsString,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
 use parking_lot::{Mutex, RwLock};
+use process::ProcessSpec;
 use prometheus_client::registry::Registry;
 use protocol::AgentName;
+use secrecy::SecretString;
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -68,6 +70,9 @@ use work::Task;
 
 /// How many files are fetched at a time; more would only share the same line.
 const DOWNLOADS_MAX: usize = 4;
+
+/// How long an agent may take to say whether the user is logged in.
+const LOGIN_STATUS_MAX: Duration = Duration::from_secs(10);
 
 /// How things are installed.
 #[derive(Debug, Clone, Default)]
@@ -276,6 +281,51 @@ impl Installer {
         let found =
             tokio::task::spawn_blocking(move || credentials::found(&agent, &inner.config.environment));
         found.await.unwrap_or_default()
+    }
+
+    /// The key of a variable with which an adapter logs the agent in; `None` if there is none, if the program reads variables
+    /// itself, or if the user's own login goes before it. `env` is what the agent gets besides what it inherits.
+    pub async fn login_key(
+        &self,
+        agent: &Definition,
+        directory: &Path,
+        env: &BTreeMap<String, String>,
+    ) -> Option<SecretString> {
+        for key in &agent.credentials.login_keys {
+            let inherited = || self.inner.config.environment.variables.get(&key.variable);
+            let value = env.get(&key.variable).or_else(inherited).map(|value| value.trim());
+            let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
+            if key.after_login && self.is_logged_in(agent, directory, env).await {
+                return None;
+            }
+            return Some(value.into());
+        }
+        None
+    }
+
+    /// Whether the user is logged in with an agent, as the agent itself says. We do not look for its file instead: a login may be
+    /// in the keyring of the system, or in another directory.
+    async fn is_logged_in(
+        &self,
+        agent: &Definition,
+        directory: &Path,
+        env: &BTreeMap<String, String>,
+    ) -> bool {
+        let Some(row) = &agent.login_status else { return false };
+        let mut found = BTreeMap::new();
+        for name in row.components() {
+            if let Some(present) = self.inner.look(&name, None).await {
+                found.insert(name, present.found);
+            }
+        }
+        let find = |name: &ComponentName| found.get(name).cloned();
+        let Ok(launch) = agent.plan_row(row, &self.inner.config.search_path, &find) else { return false };
+        let mut spec = ProcessSpec::new(launch.program).args(launch.args).cwd(directory);
+        spec.env_remove = self.inner.config.env_remove.clone();
+        let env = env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        spec.env =
+            launch.env.into_iter().chain(env).map(|(name, value)| (name.into(), value.into())).collect();
+        tool::run(&spec, LOGIN_STATUS_MAX).await.is_ok()
     }
 
     /// Tells what was counted.

@@ -93,6 +93,7 @@ pub(crate) fn row(entry: &Entry) -> Option<(AgentName, Component, AgentRow)> {
         acp: Some(launch),
         native: None,
         credentials: Credentials::default(),
+        login_status: None,
         capabilities: Default::default(),
         modes: Vec::new(),
         models: Vec::new(),

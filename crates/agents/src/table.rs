@@ -259,6 +259,8 @@ pub struct AgentRow {
     /// Where its credentials are.
     #[serde(default)]
     pub credentials: Credentials,
+    /// A command that succeeds if the user is logged in with the agent.
+    pub login_status: Option<LaunchRow>,
     /// What it can do.
     #[serde(default)]
     pub capabilities: AgentCapabilities,
@@ -307,7 +309,7 @@ pub struct NativeRow {
 
 /// Where the credentials of an agent are.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Credentials {
     /// Variables that hold one.
     #[serde(default)]
@@ -315,6 +317,54 @@ pub struct Credentials {
     /// Files that hold one.
     #[serde(default)]
     pub files: Vec<CredentialFile>,
+    /// Variables that the program does not read itself, in the order in which they are tried: the adapter logs in with the
+    /// first one that is set.
+    #[serde(default)]
+    pub login_keys: Vec<LoginKey>,
+    /// For an agent whose models are called `provider/model`: the variable that it reads the key of each provider from.
+    #[serde(default)]
+    pub providers: BTreeMap<String, String>,
+}
+
+impl Credentials {
+    /// The variable that hands a key to the agent: that of the model's provider, or the first one for an agent that has one
+    /// provider or that chooses its model by the keys that it has.
+    ///
+    /// # Errors
+    /// If it is not known which variable the provider reads.
+    pub fn key_variable(&self, model: Option<&str>) -> Result<Option<&str>, UnknownProvider> {
+        let Some(model) = model.filter(|_| !self.providers.is_empty()) else {
+            return Ok(self.variables.first().map(String::as_str));
+        };
+        let provider = model.split_once('/').map(|(provider, _)| provider);
+        let variable = provider.and_then(|provider| self.providers.get(provider));
+        let unknown = || UnknownProvider {
+            model: model.to_owned(),
+            known: self.providers.keys().cloned().collect::<Vec<_>>().join(", "),
+        };
+        variable.map(|variable| Some(variable.as_str())).ok_or_else(unknown)
+    }
+}
+
+/// It is not known which variable the provider of a model reads its key from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`token` cannot be passed on for the model `{model}`, because the variable of its provider is not known (known providers: {known}): leave `token` out and set the variable in `env`, as the documents of the provider call it"
+)]
+pub struct UnknownProvider {
+    model: String,
+    known: String,
+}
+
+/// A variable with a key that the adapter logs in with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LoginKey {
+    /// The name of the variable.
+    pub variable: String,
+    /// It is used only if the user is not logged in with the agent.
+    #[serde(default)]
+    pub after_login: bool,
 }
 
 /// A credential in a file of JSON.

@@ -33,7 +33,8 @@ pub struct CreateSessionRequest {
     /// The variant of the model, such as how long it may think.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The API key that the agent uses for its model. The daemon holds it in memory only: send it again after a restart.
+    /// The API key that the agent uses for its model; for an agent with several providers, that of the provider in `model`. The
+    /// daemon holds it in memory only: send it again after a restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// Whether to check the key with the model provider before the response is sent.

@@ -39,6 +39,7 @@ mod schema_example;
 pub mod script;
 mod scripted_model;
 
+pub use api_key::SentKey;
 pub use model_api::ModelApi;
 pub use model_request::ModelRequest;
 pub use scenario::{InvalidScenario, Scenario};

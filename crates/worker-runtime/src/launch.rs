@@ -87,28 +87,33 @@ impl Launcher {
         let configured = self.settings.of(start.directory.clone(), create.skills.clone()).await;
         let mut mcp = configured.mcp;
         mcp.extend(create.mcp.clone());
-        let adapted = adapter::adapt(
-            agent.protocol,
-            &Options {
-                run: start.run.clone(),
-                directory: start.directory.clone(),
-                private: start.private.clone(),
-                agent_mode: create.agent_mode.clone(),
-                permission_mode: create.permission_mode,
-                model: create.model.clone(),
-                variant: create.variant.clone(),
-                resume: start.resume.clone(),
-                token: create.token.as_deref().map(|token| token.trim().into()),
-                mcp,
-                skills: configured.skills,
-            },
-        )?;
-        let Adapted { adapter, transport, args, env, files } = adapted;
-        let mut spec = self.spec(&agent, &start).await?.args(args);
+        let mut options = Options {
+            run: start.run.clone(),
+            directory: start.directory.clone(),
+            private: start.private.clone(),
+            agent_mode: create.agent_mode.clone(),
+            permission_mode: create.permission_mode,
+            model: create.model.clone(),
+            variant: create.variant.clone(),
+            resume: start.resume.clone(),
+            token: create.token.as_deref().map(|token| token.trim().into()),
+            mcp,
+            skills: configured.skills,
+        };
+        // Options that the agent does not have are rejected before anything is installed.
+        adapter::adapt(agent.protocol, &options)?;
+        let token = match &create.token {
+            Some(token) => key_variable(&agent, create)?.map(|variable| (variable.to_owned(), token.into())),
+            None => None,
+        };
+        let mut spec = self.spec(&agent, &start).await?;
+        if options.token.is_none() {
+            options.token = self.installer.login_key(&agent, &start.directory, &create.env).await;
+        }
+        let Adapted { adapter, transport, args, env, files } = adapter::adapt(agent.protocol, &options)?;
+        spec = spec.args(args);
         // Whoever made the session knows better than the catalog, and better than the adapter.
         let own = create.env.iter().map(|(name, value)| (name.clone(), value.into()));
-        let token = create.token.as_ref().zip(agent.credentials.variables.first());
-        let token = token.map(|(token, variable)| (variable.clone(), token.into()));
         spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
         let private = start.private.clone();
         // Each file is flushed to the disk, which may take a while.
@@ -151,6 +156,16 @@ impl Launcher {
         spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Ok(spec)
     }
+}
+
+/// The variable in which the agent finds the session's `token`.
+fn key_variable<'a>(
+    agent: &'a Definition,
+    create: &CreateSessionRequest,
+) -> Result<Option<&'a str>, AgentError> {
+    let variable = agent.credentials.key_variable(create.model.as_deref());
+    variable
+        .map_err(|unknown| AgentError::Unsupported { feature: "token".into(), message: unknown.to_string() })
 }
 
 fn failed(doing: &str, error: &dyn std::error::Error) -> AgentError {

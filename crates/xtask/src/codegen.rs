@@ -6,14 +6,14 @@ use anyhow::{Context, bail};
 
 use crate::{
     agents::{self, InstallMethods},
-    sessions, sh, typescript,
+    credentials, sessions, sh, typescript,
 };
 
 /// Committed files and the argument of `api-documents` that prints each.
 const API_DOCUMENTS: &[(&str, &str)] =
     &[("docs/openapi.json", "daemon"), ("docs/openapi-hub.json", "hub"), ("docs/relay.schema.json", "relay")];
 
-/// The document whose two tables are written from test results.
+/// The document whose tables are written from test results.
 const AGENTS: &str = "docs/agents.md";
 
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
@@ -32,6 +32,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let installed: InstallMethods = serde_json::from_slice(&reference("agents")?)?;
     let document = agents::replace_table(&read(AGENTS)?, &read("docs/agents.json")?, &installed)?;
     let document = sessions::replace_matrix(&document, &read("docs/sessions.json")?)?;
+    let document = credentials::replace_table(&document, &read("docs/credentials.json")?)?;
     put(&sh::root().join(AGENTS), document.as_bytes(), check)?;
     // The TypeScript types are generated from the documents above.
     typescript::codegen(check)

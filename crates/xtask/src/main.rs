@@ -5,6 +5,7 @@ mod audit;
 mod bench;
 mod ci;
 mod codegen;
+mod credentials;
 mod dist;
 mod fuzz;
 mod generated_section;

@@ -60,6 +60,8 @@ struct Codex {
 /// What the answer to a request means.
 enum Waiting {
     Initialized,
+    /// Whether the model's provider wants a login.
+    AccountRead,
     LoggedIn,
     SkillsKnown,
     Resumed,
@@ -141,6 +143,12 @@ impl Codex {
             (Waiting::Initialized, Err(message)) => {
                 out.facts.push(Fact::Failed(AgentError::ProtocolError { message }));
             }
+            // A provider of the user's own configuration has a key of its own, and must not be sent this one.
+            (Waiting::AccountRead, Ok(account)) if account["requiresOpenaiAuth"] == false => {
+                self.name_skills(out);
+            }
+            // An older Codex may not know the method.
+            (Waiting::AccountRead, _) => self.log_in(out),
             (Waiting::LoggedIn, Ok(_)) => self.name_skills(out),
             (Waiting::LoggedIn, Err(message)) => {
                 out.facts.push(Fact::Failed(AgentError::TokenError { message }))
@@ -177,6 +185,13 @@ impl Codex {
         let version = agent.split_once('/').and_then(|(_, rest)| rest.split_whitespace().next());
         self.version = version.map(str::to_owned);
         out.line(&json!({ "method": "initialized" }));
+        match self.settings.login() {
+            Some(_) => self.request("account/read", &json!({}), Waiting::AccountRead, out),
+            None => self.name_skills(out),
+        }
+    }
+
+    fn log_in(&mut self, out: &mut Out) {
         match self.settings.login() {
             Some(params) => self.request("account/login/start", &params, Waiting::LoggedIn, out),
             None => self.name_skills(out),

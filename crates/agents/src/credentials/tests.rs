@@ -1,11 +1,11 @@
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, os::unix::fs::PermissionsExt, path::Path};
 
 use secrecy::ExposeSecret;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::Catalog;
+use crate::{Catalog, Installer, SearchPath, install::Config};
 
 /// A made-up home.
 fn home(files: &[(&str, Value)]) -> TempDir {
@@ -65,8 +65,8 @@ fn files_are_found() {
         (
             ".local/share/opencode/auth.json",
             json!({
-                "anthropic": { "type": "oauth", "access": "token", "refresh": "r", "expires": 1 },
-                "openai": { "type": "api", "key": "key of opencode" },
+                "anthropic": { "type": "api", "key": "key of opencode" },
+                "openai": { "type": "oauth", "access": "token", "refresh": "r", "expires": 1 },
             }),
         ),
     ]);
@@ -80,7 +80,7 @@ fn files_are_found() {
     let codex = [("OPENAI_API_KEY of .codex/auth.json", "key of codex"), (".codex/auth.json", "t")];
     assert_eq!(of("codex", &environment), pairs(&codex));
     let opencode = [
-        ("OPENAI_API_KEY of .local/share/opencode/auth.json", "key of opencode"),
+        ("ANTHROPIC_API_KEY of .local/share/opencode/auth.json", "key of opencode"),
         (".local/share/opencode/auth.json", "token"),
     ];
     assert_eq!(of("opencode", &environment), pairs(&opencode));
@@ -136,4 +136,63 @@ fn a_credential_does_not_print_itself() {
     let claude = catalog.get(&"claude".parse().unwrap()).unwrap();
     let found = found(claude, &environment(&home, &[("ANTHROPIC_API_KEY", "hush")]));
     assert!(found.len() == 1 && !format!("{found:?}").contains("hush"));
+}
+
+/// sessions-1: `token?`: it goes to the variable of the provider whose model is chosen.
+#[test]
+fn a_key_goes_to_the_variable_of_its_provider() {
+    let catalog = Catalog::new(Path::new("/own"), BTreeMap::new()).unwrap();
+    let variable = |agent: &str, model: Option<&str>| {
+        let agent = catalog.get(&agent.parse().unwrap()).unwrap();
+        agent.credentials.key_variable(model).map(|variable| variable.unwrap_or_default().to_owned())
+    };
+    let known = |agent: &str, model: Option<&str>| variable(agent, model).unwrap();
+    assert_eq!(known("opencode", Some("openai/gpt-5.1")), "OPENAI_API_KEY");
+    assert_eq!(known("opencode", Some("google/gemini-2.5-flash")), "GOOGLE_GENERATIVE_AI_API_KEY");
+    assert_eq!(known("pi", Some("google/gemini-2.5-flash")), "GEMINI_API_KEY");
+    assert_eq!(
+        known("opencode", None),
+        "ANTHROPIC_API_KEY",
+        "it chooses a model of the provider that it has a key of"
+    );
+    assert_eq!(known("claude", Some("some/model")), "ANTHROPIC_API_KEY", "it has one provider");
+    assert_eq!(known("mock", None), "", "it has no key");
+    for model in ["nowhere/big", "big"] {
+        let error = variable("opencode", Some(model)).unwrap_err().to_string();
+        assert!(error.contains(model) && error.contains("openrouter"), "{error}");
+    }
+}
+
+/// A login in a keyring is seen too, as the agent is asked; and a variable may be one of other programs.
+#[tokio::test]
+async fn an_agent_is_logged_in_with_a_key_if_its_user_is_not() {
+    let directory = TempDir::new().unwrap();
+    let program = directory.path().join("codex");
+    let installer = |variables: &[(&str, &str)], logged_in: bool| {
+        fs::write(&program, format!("#!/bin/sh\nexit {}\n", i32::from(!logged_in))).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let config = Config {
+            environment: environment(&directory, variables),
+            search_path: SearchPath::new(directory.path()),
+            ..Config::default()
+        };
+        Installer::new(config, Catalog::new(Path::new("/own"), BTreeMap::new()).unwrap())
+    };
+    let key = async |installer: Installer, agent: &str, own: &[(&str, &str)]| {
+        let agent = installer.agent(&agent.parse().unwrap()).await.unwrap();
+        let own = own.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let key = installer.login_key(&agent, directory.path(), &own).await;
+        key.map(|key| key.expose_secret().to_owned()).unwrap_or_default()
+    };
+    let both = [("OPENAI_API_KEY", "o"), ("CODEX_API_KEY", "c")];
+    assert_eq!(key(installer(&both, true), "codex", &[]).await, "c");
+    assert_eq!(key(installer(&both, true), "codex", &[("CODEX_API_KEY", "")]).await, "", "the login");
+    assert_eq!(key(installer(&both[..1], true), "codex", &[]).await, "", "the login");
+    assert_eq!(key(installer(&both[..1], false), "codex", &[]).await, "o");
+    assert_eq!(key(installer(&both[..1], false), "codex", &[("OPENAI_API_KEY", " own\n")]).await, "own");
+    assert_eq!(
+        key(installer(&[("ANTHROPIC_API_KEY", "a")], false), "claude", &[]).await,
+        "",
+        "it reads its own"
+    );
 }

@@ -19,11 +19,21 @@ use crate::{
 };
 
 /// The API key that the model requires. An answer shows that the daemon passed it to the agent.
-const KEY: &str = "sk-scripted-0123456789";
+pub(crate) const KEY: &str = "sk-scripted-0123456789";
 
 /// Variables of the user who runs the tests. With them an agent would use another model.
-const MISLEADING: [&str; 5] =
-    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+const MISLEADING: [&str; 10] = [
+    "AMP_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CODEX_ACCESS_TOKEN",
+    "CODEX_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "OPENAI_API_KEY",
+];
 
 /// Writes the configuration of an agent into its home.
 pub(crate) type ConfigureAgent = fn(&Path, ModelEndpoint<'_>) -> AgentSetup;
@@ -40,15 +50,24 @@ pub(crate) struct AgentStage<A: 'static> {
 
 impl<A> AgentStage<A> {
     pub(crate) async fn start(agent: &'static A, configure: ConfigureAgent) -> Self {
-        let mut options = TestDaemonOptions::default().with_user_caches();
+        Self::start_with(agent, configure, KEY, TestDaemonOptions::default()).await
+    }
+
+    pub(crate) async fn start_with(
+        agent: &'static A,
+        configure: ConfigureAgent,
+        key: &str,
+        options: TestDaemonOptions,
+    ) -> Self {
+        let mut options = options.with_user_caches();
         for name in MISLEADING {
             options = options.env_remove(name);
         }
         // Requests to the model must not go through the user's HTTP proxy.
         let daemon = options.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1").start(TOMBOLO);
         share_agents(&daemon.home());
-        let model = ScriptedModelOptions::default().key(KEY).start().await.expect("no port is free");
-        let setup = configure(&daemon.home(), ModelEndpoint { url: &model.url(), key: KEY });
+        let model = ScriptedModelOptions::default().key(key).start().await.expect("no port is free");
+        let setup = configure(&daemon.home(), ModelEndpoint { url: &model.url(), key });
         fs::create_dir_all(daemon.home().join("project")).expect("could not create the project directory");
         let mark = daemon.home().display().to_string();
         Self { agent, daemon, model, setup, mark }

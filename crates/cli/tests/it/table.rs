@@ -50,7 +50,7 @@ impl Table {
         }
     }
 
-    fn read(&self) -> Value {
+    pub(crate) fn read(&self) -> Value {
         let text = fs::read_to_string(self.file()).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_else(|_| Value::Object(Map::new()))
     }

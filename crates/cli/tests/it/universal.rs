@@ -6,6 +6,7 @@
 mod agent;
 mod agents;
 mod chat;
+mod credentials;
 mod device;
 mod features;
 mod stage;

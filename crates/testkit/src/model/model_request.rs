@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::ModelApi;
+use super::{ModelApi, SentKey};
 
 /// How many requests are stored, the newest ones. A long conversation has a few dozen.
 const REQUESTS_MAX: usize = 512;
@@ -12,13 +12,15 @@ const REQUESTS_MAX: usize = 512;
 /// The total size of the stored requests. One request of an agent with many tools has about 200 KB.
 const REQUESTS_BYTES_MAX: usize = 64 << 20;
 
-/// A received request, without its headers and query: they contain the API key, and failing tests print requests.
+/// A received request, without its headers and query: failing tests print requests, which must not show a key.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
     /// The API of the request; `None` if the request does not ask for an answer, such as a list of models.
     pub api: Option<ModelApi>,
     /// The path of the request.
     pub path: String,
+    /// The API keys of the request.
+    pub keys: Vec<SentKey>,
     /// The body of the request; null if it is not JSON.
     pub body: Value,
     /// The HTTP status of the response.
@@ -54,7 +56,7 @@ mod tests {
     use super::*;
 
     fn request(at: usize) -> ModelRequest {
-        ModelRequest { api: None, path: at.to_string(), body: Value::Null, status: 200 }
+        ModelRequest { api: None, path: at.to_string(), keys: Vec::new(), body: Value::Null, status: 200 }
     }
 
     #[test]

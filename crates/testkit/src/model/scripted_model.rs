@@ -16,6 +16,7 @@ use axum::{
 };
 use futures_util::stream;
 use parking_lot::Mutex;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinSet};
 
@@ -23,7 +24,7 @@ use super::{
     ModelApi, ModelRequest, Scenario,
     amp_backend::AmpBackend,
     answer_frames::AnswerFrame,
-    api_key::ApiKey,
+    api_key::SentKey,
     model_api::IdGenerator,
     model_reply::{ModelAnswer, ModelReply},
     model_request::RequestLog,
@@ -37,7 +38,7 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub struct ScriptedModelOptions {
     scenario: Scenario,
-    key: Option<ApiKey>,
+    key: Option<SecretString>,
     port: u16,
 }
 
@@ -52,7 +53,7 @@ impl ScriptedModelOptions {
     /// Requires this API key; rejects requests without it with 401.
     #[must_use]
     pub fn key(mut self, key: &str) -> Self {
-        self.key = Some(ApiKey::new(key));
+        self.key = Some(key.into());
         self
     }
 
@@ -113,7 +114,7 @@ impl ScriptedModel {
 #[derive(Debug)]
 struct ModelService {
     scenario: Scenario,
-    key: Option<ApiKey>,
+    key: Option<SecretString>,
     state: Mutex<ModelState>,
 }
 
@@ -135,14 +136,16 @@ async fn answer_request(State(service): State<Arc<ModelService>>, request: Reque
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let path = head.uri.path();
     let api = ModelApi::from_path(path).filter(|_| head.method == Method::POST);
-    let authorized = service.key.as_ref().is_none_or(|key| key.is_in(&head.uri, &head.headers));
+    let keys = SentKey::all(&head.uri, &head.headers);
+    let wanted = service.key.as_ref().map(ExposeSecret::expose_secret);
+    let authorized = wanted.is_none_or(|wanted| keys.iter().any(|key| key.is(wanted)));
     let response = match api {
         Some(api) if authorized => service.answer_prompt(api, path, &body).await,
         Some(api) => error_response(api, 401, "this key is not known here"),
         None => service.answer_side_request(&head.method, &head.uri, &body),
     };
     let status = response.status().as_u16();
-    let request = ModelRequest { api, path: path.to_owned(), body, status };
+    let request = ModelRequest { api, path: path.to_owned(), keys, body, status };
     service.state.lock().requests.add(bytes.len(), request);
     response
 }
@@ -183,6 +186,10 @@ impl ModelService {
         let path = uri.path();
         if method == Method::HEAD {
             return StatusCode::OK.into_response();
+        }
+        if method == Method::GET && path.ends_with("/responses") {
+            // Codex asks OpenAI for a WebSocket first. On any other status it tries that five times.
+            return StatusCode::UPGRADE_REQUIRED.into_response();
         }
         if method == Method::GET && path.ends_with("/models") {
             let model = json!({

@@ -78,13 +78,13 @@ impl Settings {
 
     /// Arguments of the program.
     pub(super) fn args(&self) -> Vec<OsString> {
-        // The session's key is kept in memory: otherwise it would become the user's, on disk.
+        // The key is kept in memory: otherwise it would become the user's login, on disk.
         let ephemeral = ["-c", "cli_auth_credentials_store=\"ephemeral\""];
         if self.token.is_some() { ephemeral.map(Into::into).to_vec() } else { Vec::new() }
     }
 
-    /// The parameters of `account/login/start`; none if the user's own login is to be used. The app server takes no key
-    /// from its environment.
+    /// The parameters of `account/login/start`; none if the user's own login is to be used. The app server takes no key from
+    /// its environment, which `codex exec` does.
     pub(super) fn login(&self) -> Option<Value> {
         let token = self.token.as_ref()?;
         Some(json!({ "type": "apiKey", "apiKey": token.expose_secret() }))

@@ -4092,7 +4092,10 @@ export interface components {
             };
             /** @description A title for people. */
             readonly title?: string | null;
-            /** @description The API key that the agent uses for its model. The daemon holds it in memory only: send it again after a restart. */
+            /**
+             * @description The API key that the agent uses for its model; for an agent with several providers, that of the provider in `model`. The
+             *     daemon holds it in memory only: send it again after a restart.
+             */
             readonly token?: string | null;
             /**
              * @description Whether to check the key with the model provider before the response is sent.

@@ -113,6 +113,31 @@ fn a_key_is_kept_in_memory_and_out_of_the_arguments() {
     assert_eq!(adapt(&options).unwrap().args, ["-c", "cli_auth_credentials_store=\"ephemeral\""]);
 }
 
+/// A provider of the user's own configuration has a key of its own: it is not sent another one.
+#[test]
+fn a_key_is_for_providers_that_want_a_login() {
+    let second_and_third = |account: &Value| {
+        let mut options = replay::options();
+        options.token = Some("sk-hush".into());
+        let (mut adapter, mut out) = (adapt(&options).unwrap().adapter, Out::default());
+        adapter.start(&mut out);
+        hear(adapter.as_mut(), &json!({ "id": 1, "result": {} }), &mut out);
+        hear(adapter.as_mut(), account, &mut out);
+        let said = out.says.iter().filter_map(|saying| match saying {
+            Saying::Line(line) => {
+                serde_json::from_slice::<Value>(line).unwrap()["method"].as_str().map(str::to_owned)
+            }
+            other => panic!("{other:?}"),
+        });
+        said.skip(2).collect::<Vec<_>>()
+    };
+    let read = |wants: bool| json!({ "id": 2, "result": { "account": null, "requiresOpenaiAuth": wants } });
+    assert_eq!(second_and_third(&read(true)), ["account/read", "account/login/start"]);
+    assert_eq!(second_and_third(&read(false)), ["account/read", "thread/start"]);
+    let unknown = json!({ "id": 2, "error": { "code": -32601, "message": "no such method" } });
+    assert_eq!(second_and_third(&unknown), ["account/read", "account/login/start"]);
+}
+
 /// sessions-3: attachments (text, file, image).
 #[test]
 fn attachments_are_input() {
