@@ -146,6 +146,7 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
             args: vec![Template::literal(mock::ARGUMENT)],
             env: BTreeMap::new(),
             path: Vec::new(),
+            flags: Vec::new(),
         }),
         native: None,
         version: Some(env!("CARGO_PKG_VERSION").into()),

@@ -143,6 +143,7 @@ impl Definition {
             args: command.chain(agent.args).map(Template::literal).collect(),
             env: agent.env.into_iter().map(|(name, value)| (name, Template::literal(value))).collect(),
             path: Vec::new(),
+            flags: Vec::new(),
         };
         let speaks_acp = agent.protocol == AgentProtocol::Acp;
         let (acp, native) = if speaks_acp { (Some(launch), None) } else { (None, Some(launch)) };

@@ -74,6 +74,9 @@ const DOWNLOADS_MAX: usize = 4;
 /// How long an agent may take to say whether the user is logged in.
 const LOGIN_STATUS_MAX: Duration = Duration::from_secs(10);
 
+/// The values of a flag that mean no.
+const NO: [&str; 4] = ["0", "false", "no", "off"];
+
 /// How things are installed.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
@@ -210,6 +213,7 @@ impl Installer {
         let found = self.inner.found(agent, Some(purpose)).await;
         let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
         let mut launch = agent.plan(purpose, &self.inner.config.search_path, &find)?;
+        launch.env.extend(self.inner.flags(agent, purpose));
         let (inner, agent) = (self.inner.clone(), agent.clone());
         let lent = tokio::task::spawn_blocking(move || credentials::lent(&agent, &inner.config.environment));
         launch.env.extend(lent.await.unwrap_or_default());
@@ -360,6 +364,17 @@ impl Inner {
             teller.end(outcome.map(Arc::new).map_err(Arc::new));
         });
         progress
+    }
+
+    /// The flags of an agent that it would inherit, in the words that all its programs read alike.
+    fn flags(&self, agent: &Definition, purpose: Purpose) -> BTreeMap<String, String> {
+        let names = agent.launch(purpose).map(|row| row.flags.as_slice()).unwrap_or_default();
+        let flags = names.iter().filter_map(|name| {
+            let value = self.config.environment.variables.get(name).filter(|value| !value.is_empty())?;
+            let says_no = NO.contains(&value.trim().to_ascii_lowercase().as_str());
+            Some((name.clone(), if says_no { String::new() } else { "1".into() }))
+        });
+        flags.collect()
     }
 
     /// Who asks servers. Made when it is needed: most daemons never install anything.

@@ -127,6 +127,7 @@ fn binary(entry: &Entry, own: &ComponentName, version: &Version) -> Option<(Comp
         args: binary.args.iter().map(Template::literal).collect(),
         env: literals(&binary.env),
         path: Vec::new(),
+        flags: Vec::new(),
     };
     Some((component(version, [], source), launch))
 }
@@ -147,6 +148,7 @@ fn npx(entry: &Entry, own: &ComponentName, version: &Version) -> Option<(Compone
         args: std::iter::once(Template::program_of(own)).chain(arguments).collect(),
         env: literals(&npx.env),
         path: vec![Template::bin_of(&node)],
+        flags: Vec::new(),
     };
     Some((component(version, [("node", NODE_MIN), ("npm", NPM_MIN)], source), launch))
 }
@@ -164,6 +166,7 @@ fn uvx(entry: &Entry, own: &ComponentName, version: &Version) -> Option<(Compone
         args: uvx.args.iter().map(Template::literal).collect(),
         env,
         path: Vec::new(),
+        flags: Vec::new(),
     };
     Some((component(version, [("python", PYTHON_MIN), ("uv", UV_MIN)], source), launch))
 }

@@ -287,6 +287,9 @@ pub struct LaunchRow {
     /// Directories that come first in its `PATH`.
     #[serde(default)]
     pub path: Vec<Template>,
+    /// Inherited variables that say yes or no, and that its programs read differently: they get `1`, or nothing for no.
+    #[serde(default)]
+    pub flags: Vec<String>,
 }
 
 impl LaunchRow {

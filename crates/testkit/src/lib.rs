@@ -23,3 +23,7 @@ pub use test_hub::{TestHub, TestHubOptions};
 pub use tmpfs_mount::{TmpfsMount, fill_disk, free_disk};
 pub use user_cache_env::user_cache_env;
 pub use within::{within, within_blocking};
+
+/// Claude Code takes this variable as the word that a container protects the user. The machine of a developer or of CI may set
+/// it, a user's does not, so no server of a test inherits it.
+pub const IS_SANDBOX: &str = "IS_SANDBOX";

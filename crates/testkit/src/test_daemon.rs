@@ -10,7 +10,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{EventStream, server_child::ServerChild, user_cache_env};
+use crate::{EventStream, IS_SANDBOX, server_child::ServerChild, user_cache_env};
 
 /// How long the HTTP client keeps an idle connection. This must be shorter than the daemon's own limit
 /// (`--stall-timeout`, 30 s): otherwise the client may send a request on a connection that the daemon is just
@@ -103,7 +103,7 @@ impl TestDaemonOptions {
         if !self.generated_token && !self.sets_token() {
             command.arg("--no-token");
         }
-        command.env_remove("TOMBOLO_TOKEN").env("HOME", home).current_dir(home);
+        command.env_remove("TOMBOLO_TOKEN").env_remove(IS_SANDBOX).env("HOME", home).current_dir(home);
         self.env_remove.iter().for_each(|name| _ = command.env_remove(name));
         command.envs(self.env.iter().cloned());
         // This drops, and so closes, the pipe of stdout after the line with the address.

@@ -11,7 +11,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{TmpfsMount, server_child::ServerChild};
+use crate::{IS_SANDBOX, TmpfsMount, server_child::ServerChild};
 
 /// The file in the data directory that receives the hub's stderr. A file, unlike a pipe, can be read while the hub
 /// runs and never blocks a hub that logs a lot.
@@ -71,7 +71,7 @@ impl TestHubOptions {
         let log = File::options().create(true).append(true).open(path).expect("cannot open the log");
         let mut command = Command::new(program);
         command.args(["hub", "--port", "0", "--data-dir"]).arg(directory).args(&self.args);
-        command.envs(self.env.iter().cloned());
+        command.env_remove(IS_SANDBOX).envs(self.env.iter().cloned());
         ServerChild::start(command.stderr(log))
     }
 }

@@ -8,6 +8,7 @@ mod agents;
 mod features;
 pub(crate) mod processes;
 mod registry;
+mod sandbox_flag;
 mod stage;
 mod suite;
 mod talk;

@@ -12,7 +12,5 @@ pub fn claude(_home: &Path, endpoint: ModelEndpoint<'_>) -> AgentSetup {
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
         ("CLAUDE_CODE_MAX_RETRIES", "1"),
         ("DISABLE_AUTOUPDATER", "1"),
-        // Claude refuses some permission modes to root unless it runs in a sandbox. Tests in a container run as root.
-        ("IS_SANDBOX", "1"),
     ])
 }

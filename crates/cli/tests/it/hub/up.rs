@@ -8,6 +8,7 @@ use std::{
 };
 
 use tempfile::TempDir;
+use testkit::IS_SANDBOX;
 
 use super::{
     forwarded::check_large_bodies,
@@ -33,7 +34,12 @@ impl Up {
     pub(crate) fn start(home: &Path) -> Self {
         let mut command = Command::new(TOMBOLO);
         command.env("TOMBOLO_LOG", "server=debug").stderr(File::create(home.join(LOG)).unwrap());
-        command.args(["up", "--port", "0"]).env("HOME", home).env_remove("XDG_DATA_HOME").current_dir(home);
+        command
+            .args(["up", "--port", "0"])
+            .env_remove(IS_SANDBOX)
+            .env("HOME", home)
+            .env_remove("XDG_DATA_HOME")
+            .current_dir(home);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let daemon = lines.next().unwrap().strip_prefix("listening on ").unwrap().to_owned();

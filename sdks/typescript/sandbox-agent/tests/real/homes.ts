@@ -14,8 +14,6 @@ export const claude: Home = async (_, model) => ({
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   CLAUDE_CODE_MAX_RETRIES: "1",
   DISABLE_AUTOUPDATER: "1",
-  // Without it Claude refuses some modes to root, and containers run as root.
-  IS_SANDBOX: "1",
 });
 
 /** Codex has plain tools for this model. Plugins are off, as they need the network. */
