@@ -17,7 +17,7 @@ fn source(kind: SkillSourceKind, source: &Path) -> SkillSource {
 
 async fn resolved(skills: &SkillResolver, source: SkillSource) -> Vec<(String, PathBuf)> {
     let entries = BTreeMap::from([("entry".to_owned(), Skill { sources: vec![source] })]);
-    skills.resolve(Path::new("/"), &entries).await.into_iter().collect()
+    skills.resolve(Path::new("/"), &entries).await.0.into_iter().collect()
 }
 
 fn git(directory: &Path, args: &[&str]) {
