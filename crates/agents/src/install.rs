@@ -50,7 +50,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub use cache::Cache;
 pub use error::{Attempt, BundleError, Error, Fault, MissingChecksum, ReadyError};
 pub use http::Mirror;
-pub use installation::Installation;
+pub use installation::{Installation, InstallationOutcome};
 pub use manifest::Manifest;
 pub use npm::{ConfigError, Environment};
 pub use presence::Presence;
@@ -235,7 +235,7 @@ impl Installer {
         Ok(self.launch(agent, purpose).await?)
     }
 
-    /// Installs what an agent lacks, for everything that it can be started for.
+    /// Installs what an agent lacks, for everything that it can be started for. It is usable if it can be started for one of them.
     pub async fn install(&self, agent: &Definition, ask: &Ask) -> Result<Installation, Arc<Error>> {
         self.install_for(agent, None, ask).await
     }
@@ -265,7 +265,15 @@ impl Installer {
             let task = Task { component: name.clone(), want, again, unverified: ask.unverified };
             parts.push((name.clone(), self.inner.start(task)));
         }
-        Ok(Installation::new(agent.id.clone(), parts))
+        let purposes = match purpose {
+            Some(purpose) => vec![purpose],
+            None => {
+                [Purpose::Native, Purpose::Acp].into_iter().filter(|it| agent.launch(*it).is_some()).collect()
+            }
+        };
+        let needed = |purpose| self.inner.needs(agent, Some(purpose)).into_keys().collect();
+        let ways = purposes.into_iter().map(needed).collect();
+        Ok(Installation::new(agent.id.clone(), ways, parts))
     }
 
     /// Whether what an agent lacks can be installed by us.

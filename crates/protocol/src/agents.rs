@@ -193,6 +193,20 @@ pub struct AgentInstalled {
     pub path: Option<String>,
     /// Whether everything that Tombolo installed for it was verified with checksums; `null` if Tombolo installed nothing.
     pub verified: Option<bool>,
+    /// The components that could not be installed. The agent works without them, but not in every way: without its ACP adapter
+    /// only in sessions, without its own program only through `/v1/acp`.
+    #[serde(default)]
+    pub failed: Vec<FailedComponent>,
+}
+
+/// A component of an agent that could not be installed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedComponent {
+    /// The component.
+    pub component: String,
+    /// The cause.
+    pub reason: String,
 }
 
 /// The data of a `progress` event while an installation is followed.

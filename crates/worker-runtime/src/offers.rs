@@ -19,7 +19,7 @@ use protocol::{
     sessions::CreateSessionRequest,
 };
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
+use tokio::{sync::Semaphore, task::spawn_blocking};
 use tracing::debug;
 
 use crate::{
@@ -41,8 +41,8 @@ pub(crate) struct OfferCache {
     file: PathBuf,
     /// Filled from the file when it is first needed.
     entries: Mutex<Option<OfferFile>>,
-    /// Held while an agent is asked: whoever comes meanwhile finds the answer in the cache.
-    asking: tokio::sync::Mutex<()>,
+    /// One agent is asked at a time: whoever comes meanwhile finds the answer in the cache.
+    asking: Semaphore,
 }
 
 /// The entries, the one that was added last at the end.
@@ -69,7 +69,7 @@ pub(crate) struct OfferKey {
 impl OfferCache {
     /// With the file below `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
-        let (entries, asking) = (Mutex::default(), tokio::sync::Mutex::default());
+        let (entries, asking) = (Mutex::default(), Semaphore::new(1));
         Self { file: directory.join(FILE), entries, asking }
     }
 
@@ -147,7 +147,7 @@ impl Launcher {
         if let Some(known) = self.offer_cache.get(&key).await {
             return Some(known);
         }
-        let _asking = self.offer_cache.asking.lock().await;
+        let _asking = self.offer_cache.asking.acquire().await.ok()?;
         if let Some(known) = self.offer_cache.get(&key).await {
             return Some(known);
         }

@@ -54,7 +54,11 @@ impl Installer {
         let mut stored = BTreeMap::new();
         for agent in agents {
             let ask = Ask { apart: true, unverified, ..Ask::default() };
-            self.install(agent, &ask).await?.finish().await?;
+            let outcome = self.install(agent, &ask).await?.finish().await?;
+            // Where the bundle is unpacked, nothing can be added.
+            if let Some((_, error)) = outcome.failed.into_iter().next() {
+                return Err(error.into());
+            }
             let components = agent.components().into_iter().filter(|name| !self.inner.is_given(name));
             for name in components {
                 let one =

@@ -1,6 +1,6 @@
 //! The installation of an agent, as those see it who wait for it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::future::select_all;
 use protocol::{
@@ -19,6 +19,19 @@ use crate::ComponentName;
 pub struct Installation {
     agent: AgentName,
     parts: Vec<Part>,
+    /// What the agent needs for each way to start it. A way that works makes it usable.
+    ways: Vec<BTreeSet<ComponentName>>,
+    /// What could not be installed.
+    failed: BTreeSet<ComponentName>,
+}
+
+/// What an installation came to.
+#[derive(Debug, Default)]
+pub struct InstallationOutcome {
+    /// Whether anything was installed.
+    pub is_new: bool,
+    /// What could not be installed, while the agent can be started in another way.
+    pub failed: Vec<(ComponentName, Arc<Error>)>,
 }
 
 #[derive(Debug)]
@@ -29,12 +42,16 @@ struct Part {
 }
 
 impl Installation {
-    pub(super) fn new(agent: AgentName, parts: Vec<(ComponentName, watch::Receiver<Progress>)>) -> Self {
+    pub(super) fn new(
+        agent: AgentName,
+        ways: Vec<BTreeSet<ComponentName>>,
+        parts: Vec<(ComponentName, watch::Receiver<Progress>)>,
+    ) -> Self {
         let part = |(component, mut progress): (_, watch::Receiver<Progress>)| {
             progress.mark_changed(); // how far it is already is worth telling
             Part { component, progress, over: false }
         };
-        Self { agent, parts: parts.into_iter().map(part).collect() }
+        Self { agent, parts: parts.into_iter().map(part).collect(), ways, failed: BTreeSet::new() }
     }
 
     /// Whether there is nothing to do.
@@ -42,7 +59,8 @@ impl Installation {
         self.parts.is_empty()
     }
 
-    /// The next thing to tell; `None` once everything is over, or something has failed. Cancel safe: what is missed comes again, as it is then.
+    /// The next thing to tell; `None` once everything is over, or the agent cannot be started in any way. Cancel safe: what is
+    /// missed comes again, as it is then.
     pub async fn next(&mut self) -> Option<InstallProgress> {
         let waiting: Vec<_> = self.parts.iter_mut().enumerate().filter(|(_, part)| !part.over).collect();
         if waiting.is_empty() {
@@ -71,27 +89,49 @@ impl Installation {
             total_bytes: progress.total_bytes,
         };
         if failed {
+            self.failed.insert(part.component.clone());
+        }
+        if failed && is_hopeless(&self.ways, &self.failed) {
             // The rest goes on, but this installation has come to its end.
             self.parts.iter_mut().for_each(|part| part.over = true);
         }
         Some(told)
     }
 
-    /// What it came to: whether anything was installed. The first failure is told at once.
-    pub async fn finish(self) -> Result<bool, Arc<Error>> {
-        let mut anything = false;
-        let mut left: Vec<_> = self
-            .parts
-            .into_iter()
-            .map(|part| Box::pin(async move { outcome(&part.component, part.progress).await }))
-            .collect();
+    /// What it came to.
+    ///
+    /// # Errors
+    /// As soon as the agent cannot be started in any way: the failure that came last.
+    pub async fn finish(self) -> Result<InstallationOutcome, Arc<Error>> {
+        let (mut done, mut failed) = (InstallationOutcome::default(), BTreeSet::new());
+        let of_part = |part: Part| {
+            Box::pin(async move {
+                let outcome = outcome(&part.component, part.progress).await;
+                (part.component, outcome)
+            })
+        };
+        let mut left: Vec<_> = self.parts.into_iter().map(of_part).collect();
         while !left.is_empty() {
-            let (outcome, _, rest) = select_all(left).await;
-            anything |= !outcome?.already;
+            let ((component, outcome), _, rest) = select_all(left).await;
             left = rest;
+            match outcome {
+                Ok(installed) => done.is_new |= !installed.already,
+                Err(error) => {
+                    failed.insert(component.clone());
+                    if is_hopeless(&self.ways, &failed) {
+                        return Err(error);
+                    }
+                    done.failed.push((component, error));
+                }
+            }
         }
-        Ok(anything)
+        Ok(done)
     }
+}
+
+/// Whether every way to start the agent needs something that failed.
+fn is_hopeless(ways: &[BTreeSet<ComponentName>], failed: &BTreeSet<ComponentName>) -> bool {
+    ways.iter().all(|needed| !needed.is_disjoint(failed))
 }
 
 /// Waits until the installation of a component is over.

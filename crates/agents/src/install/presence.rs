@@ -27,9 +27,11 @@ impl Installer {
     /// An agent as it is on this machine.
     pub async fn presence(&self, agent: &Definition) -> Presence {
         let own = ComponentName::from(agent.id.clone());
-        let found = self.inner.found(agent, Some(agent.usual())).await;
+        let found = self.inner.found(agent, None).await;
         let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
-        let launch = agent.plan(agent.usual(), &self.inner.config.search_path, &find);
+        let plan = |purpose| agent.plan(purpose, &self.inner.config.search_path, &find);
+        // An adapter that is missing takes nothing from sessions, nor the other way round.
+        let launch = plan(agent.usual()).or_else(|_| plan(agent.for_sessions()));
         let installed = self.inner.store.current(&own).map(|stored| stored.manifest.version.to_string());
         // Over ACP an adapter may be started; what people look for is the agent itself.
         let own_program = self.inner.look(&own, None).await.map(|present| present.found.program);

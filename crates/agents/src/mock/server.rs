@@ -328,7 +328,10 @@ fn opened() -> Value {
     json!({
         "modes": {
             "currentModeId": "build",
-            "availableModes": [{ "id": "build", "name": "Build" }, { "id": "plan", "name": "Plan" }],
+            "availableModes": [
+                { "id": "build", "name": "Build", "description": "Follows the script in the prompt." },
+                { "id": "plan", "name": "Plan", "description": "Same as build." },
+            ],
         },
         "models": {
             "currentModelId": "mock",

@@ -37,7 +37,7 @@ async fn a_tarball_of_a_mirror_becomes_a_program() {
         phases.push(progress.phase);
     }
     assert_eq!(phases.last(), Some(&InstallPhase::Done));
-    assert!(installation.finish().await.unwrap());
+    assert!(installation.finish().await.unwrap().is_new);
     let launch = installer.launch(&loopback, Purpose::Acp).await.unwrap();
     assert_eq!((says(launch.program), launch.args), ("loopback-here".into(), vec!["acp".to_owned()]));
     let manifest = manifest(&home, "loopback");
@@ -179,7 +179,7 @@ async fn versions_stand_side_by_side_and_one_is_used() {
     let opencode = agent(&installer, "opencode");
     let install = async |want: Want, again: bool| {
         let ask = Ask { want, again, unverified: UnverifiedPolicy::Allow, ..Ask::default() };
-        let anything = installer.install(&opencode, &ask).await.unwrap().finish().await.unwrap();
+        let anything = installer.install(&opencode, &ask).await.unwrap().finish().await.unwrap().is_new;
         (anything, says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program))
     };
     assert_eq!(install(Want::Pinned, false).await, (true, "v1.18.33".into()));

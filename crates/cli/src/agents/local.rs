@@ -193,7 +193,12 @@ async fn install(installer: &Installer, agents: &[Arc<Definition>], ask: &Ask) -
             bars.show(&progress);
         }
         bars.clear();
-        installation.finish().await?;
+        for (component, error) in installation.finish().await?.failed {
+            exit::say(&format!(
+                "warning: {} works without {component}, which could not be installed: {error}",
+                agent.id
+            ));
+        }
         let presence = installer.presence(agent).await;
         let Some(program) = presence.program else {
             bail!(

@@ -170,11 +170,14 @@ fn protocol(own: AgentProtocol, acp: bool) -> String {
 }
 
 fn installed(installed: AgentInstalled) -> String {
+    let failed = installed.failed.iter().map(|failed| format!("{}: {}", failed.component, failed.reason));
+    let failed = Some(Vec::from_iter(failed).join("; "));
     card([
         ("agent", installed.agent.to_string()),
         ("already installed", yes_no(installed.already_installed)),
         ("version", or_dash(installed.version)),
         ("verified", or_dash(installed.verified.map(yes_no))),
         ("path", or_dash(installed.path)),
+        ("failed", or_dash(failed.filter(|failed| !failed.is_empty()))),
     ])
 }

@@ -354,7 +354,7 @@ impl RequestCommand for SessionsCommand {
     }
 }
 
-/// What the agent works without, in one line.
+/// The warnings of a new session, in one line.
 fn warnings(warnings: &[AgentError]) -> Option<String> {
     let all: Vec<_> = warnings.iter().map(view::agent_error).collect();
     (!all.is_empty()).then(|| all.join("; "))

@@ -17,6 +17,8 @@ const LOOPBACK: &str = "127.0.0.1:9/loopback.tar.gz";
 
 /// A version of opencode that the catalog does not pin, and where its tarball is, as a mirror has it.
 const UNPINNED: &str = "0.0.0-loopback";
+const CODEX: &str =
+    "github.com/openai/codex/releases/download/rust-v0.0.0-loopback/codex-x86_64-unknown-linux-musl.tar.gz";
 const OPENCODE: &str =
     "github.com/anomalyco/opencode/releases/download/v0.0.0-loopback/opencode-linux-x64.tar.gz";
 
@@ -236,6 +238,28 @@ async fn an_unverified_agent_has_to_be_allowed_in_the_request() {
     // It stays usable without another permission.
     let answer: Value = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await.json().await.unwrap();
     assert_eq!(answer["result"]["from"], "installed");
+}
+
+/// daemon-6: an adapter that cannot be had takes nothing from the agent itself, which sessions start without it.
+#[tokio::test]
+async fn a_missing_adapter_is_no_missing_agent() {
+    let mirror = DownloadMirror::start().await;
+    mirror.put_file(CODEX, tar_gz(&[("codex-x86_64-unknown-linux-musl", ACP)]));
+    let daemon = daemon(&mirror);
+    let install = daemon.request(Method::POST, "/v1/agents/codex/install");
+    let asked = install.json(&json!({ "version": UNPINNED, "allowUnverified": true })).send().await.unwrap();
+    assert_eq!(asked.status(), 200, "{:?}", asked.text().await);
+    let installed: Value = asked.json().await.unwrap();
+    assert_eq!((&installed["alreadyInstalled"], &installed["version"]), (&json!(false), &json!(UNPINNED)));
+    let failed: Vec<_> =
+        installed["failed"].as_array().unwrap().iter().map(|failed| &failed["component"]).collect();
+    assert!(failed.contains(&&json!("codex-acp")) && !failed.contains(&&json!("codex")), "{installed}");
+    let list: Value = daemon.get("/v1/agents").await.json().await.unwrap();
+    let codex = list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == "codex").unwrap();
+    assert_eq!((&codex["installed"], &codex["version"]), (&json!(true), &json!(UNPINNED)));
+    // Without the agent itself there is no way left.
+    let asked = daemon.request(Method::POST, "/v1/agents/claude/install").send().await.unwrap();
+    check_problem(&problem(asked).await, 409, "urn:problem:install-unverified");
 }
 
 /// daemon-8: an agent of another protocol cannot be driven by ACP.

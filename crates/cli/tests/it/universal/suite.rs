@@ -281,8 +281,9 @@ async fn effect(stage: &Stage, mode: &str) -> ModeEffect {
     let plans = planned.questions.iter().any(|question| question["plan"].is_string());
     stage.delete().await;
     let requests = stage.model.requests().into_iter().skip(before);
-    let asked = requests.filter(|seen| seen.body.to_string().contains("mode.txt") && seen.api.is_some());
-    let asked = asked.last().unwrap_or_else(|| panic!("no model was asked in the mode {mode}: {turn:?}"));
+    let mut asked = requests.filter(|seen| seen.body.to_string().contains("mode.txt") && seen.api.is_some());
+    let asked =
+        asked.next_back().unwrap_or_else(|| panic!("no model was asked in the mode {mode}: {turn:?}"));
     let effort = EFFORTS.iter().find_map(|pointer| asked.body.pointer(pointer)?.as_str().map(str::to_owned));
     let name = asked.body["model"].as_str().map(str::to_owned).unwrap_or_default();
     ModeEffect { behaviour, plans, model: [name, effort.unwrap_or_default()].join(" ").trim().to_owned() }

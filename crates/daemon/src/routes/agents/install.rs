@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agents::{
     Definition, Want,
-    install::{Ask, Installation, UnverifiedPolicy},
+    install::{Ask, Installation, InstallationOutcome, UnverifiedPolicy},
 };
 use axum::{
     Json,
@@ -16,9 +16,10 @@ use futures_util::{StreamExt, stream};
 use http::{HeaderMap, header};
 use protocol::{
     AgentName, ProblemKind,
-    agents::{AgentInstalled, AgentSource, InstallAgentRequest},
+    agents::{AgentInstalled, AgentSource, FailedComponent, InstallAgentRequest},
 };
 use server::{
+    ErrorChain,
     extract::{OptionalJson, Path},
     sse,
 };
@@ -103,17 +104,22 @@ fn wants_event_stream(headers: &HeaderMap) -> bool {
 }
 
 async fn finish(app: &App, agent: &Definition, installation: Option<Installation>) -> Result<AgentInstalled> {
-    let was_installed_now = match installation {
+    let outcome = match installation {
         Some(installation) => installation.finish().await.map_err(|error| ApiError::from(&*error))?,
-        None => false,
+        None => InstallationOutcome::default(),
     };
+    let failed = outcome.failed.into_iter().map(|(component, error)| FailedComponent {
+        component: component.to_string(),
+        reason: ErrorChain(&*error).to_string(),
+    });
     let presence = app.installer.presence(agent).await;
     Ok(AgentInstalled {
         agent: agent.id.clone(),
-        already_installed: !was_installed_now,
+        already_installed: !outcome.is_new,
         version: presence.version,
         path: presence.program.map(|path| path.display().to_string()),
         verified: presence.verified,
+        failed: failed.collect(),
     })
 }
 

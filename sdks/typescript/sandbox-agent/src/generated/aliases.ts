@@ -125,6 +125,8 @@ export type EventPage = Schemas["EventPage"];
 export type EventRecord = Schemas["EventRecord"];
 /** A failed attempt. */
 export type FailedAttempt = Schemas["FailedAttempt"];
+/** A component of an agent that could not be installed. */
+export type FailedComponent = Schemas["FailedComponent"];
 /** A group of methods that is offered, granted and accepted as a whole. */
 export type Family = Schemas["Family"];
 /** File access. */

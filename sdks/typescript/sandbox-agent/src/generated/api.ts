@@ -3997,6 +3997,11 @@ export interface components {
             readonly agent: components["schemas"]["AgentName"];
             /** @description Whether it was installed before, so that nothing was done. */
             readonly alreadyInstalled: boolean;
+            /**
+             * @description The components that could not be installed. The agent works without them, but not in every way: without its ACP adapter
+             *     only in sessions, without its own program only through `/v1/acp`.
+             */
+            readonly failed: readonly components["schemas"]["FailedComponent"][];
             /** @description The path of its program. */
             readonly path: string | null;
             /** @description Whether everything that Tombolo installed for it was verified with checksums; `null` if Tombolo installed nothing. */
@@ -4234,6 +4239,13 @@ export interface components {
              * @description When the daemon recorded it.
              */
             readonly time: string;
+        };
+        /** @description A component of an agent that could not be installed. */
+        readonly FailedComponent: {
+            /** @description The component. */
+            readonly component: string;
+            /** @description The cause. */
+            readonly reason: string;
         };
         /**
          * @description The kind of a file.
