@@ -7,7 +7,7 @@ pub(crate) const ALLOW_ONCE: &str = "allow once";
 pub(crate) const ALLOW_ALWAYS: &str = "allow always";
 pub(crate) const DENY: &str = "deny";
 
-/// What to type at a prompt.
+/// The prompts of a permission request: all answers, without `allow always`, and while a part of it is not shown.
 pub(crate) const PROMPT: &str = "allow [o]nce, allow [a]lways, [d]eny > ";
 pub(crate) const PROMPT_ONCE: &str = "allow [o]nce, [d]eny > ";
 pub(crate) const PROMPT_CUT: &str = "[s]how all, [d]eny > ";

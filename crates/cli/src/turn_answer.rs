@@ -1,4 +1,4 @@
-//! What an agent answers in one turn, folded from the events of its session.
+//! The answer of an agent in one turn, folded from the events of its session.
 
 use protocol::{
     Event, Message, Transcript, TurnId,

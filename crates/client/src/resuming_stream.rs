@@ -35,7 +35,7 @@ enum ConnectionEnd {
     Lost(Error),
 }
 
-/// What a stream delivers.
+/// An item of a stream.
 #[derive(Debug)]
 pub(crate) enum StreamItem {
     Frame(SseFrame),

@@ -21,7 +21,7 @@ const REDIAL_MAX: Duration = Duration::from_secs(5);
 const STABLE_AFTER: Duration = Duration::from_secs(1);
 const UNSTABLE_DELAY: Duration = Duration::from_millis(500);
 
-/// The delay after the hub refused the token. Trying again sooner would not help: somebody has to change something first.
+/// The delay after the hub refused the token. Trying again sooner would not help: the owner has to start the daemon with another token.
 const REFUSED_DELAY: Duration = Duration::from_secs(300);
 
 /// How long the hub may take to accept the connection.

@@ -5,7 +5,7 @@ use protocol::{message::ToolKind, wait::PermissionAnswer};
 
 use super::wait_prompt::{TypedAnswer, WaitPrompt};
 
-/// What an agent may do without asking. A question or a plan is never answered by a rule.
+/// The permission requests that are allowed without asking. A question or a plan is never answered by a rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum AllowRule {
     /// Allow nothing without asking

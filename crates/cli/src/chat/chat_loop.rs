@@ -18,7 +18,7 @@ use super::{
     chat_input::{ChatInput, UserInput},
     one_shot::OneShot,
     screen::TextStyle,
-    session::{OpenedSession, OutgoingMessage},
+    session::{OpenedSession, UnconfirmedMessage},
     session_view::SessionView,
     stray_line::stray_line_hint,
     wait_prompt::{TypedAnswer, WaitPrompt},
@@ -28,7 +28,7 @@ use crate::exit::{CommandError, CommandResult, IncompleteTurn};
 /// How many messages are kept while the daemon cannot be reached.
 const KEPT_MAX: usize = 64;
 
-/// What a user is told about a message that is kept.
+/// Tells the user that a message is kept.
 const KEPT_HINT: &str = "the daemon cannot be reached: the message is sent when it is back";
 
 /// How long to wait before a message is sent again while the events still arrive.
@@ -56,7 +56,7 @@ pub(super) struct ChatLoop<'a> {
     /// Turns of messages from this chat that have not ended, including queued ones.
     unfinished_turns: HashSet<TurnId>,
     /// Messages that could not be sent, in their order.
-    kept: VecDeque<OutgoingMessage>,
+    kept: VecDeque<UnconfirmedMessage>,
     /// The connection of the events is lost.
     is_offline: bool,
     /// Standard input has ended.
@@ -127,7 +127,7 @@ impl<'a> ChatLoop<'a> {
         // Open waits belong to an earlier turn, about which this user has not decided.
         self.open_waits.clear();
         self.input_ended = !self.input.is_terminal();
-        let message = OutgoingMessage::new(prompt, WhenBusy::Queue);
+        let message = UnconfirmedMessage::new(prompt, WhenBusy::Queue);
         let sent = message.send_with_retries(self.client, &self.id).await?;
         self.unfinished_turns.insert(sent.turn_id);
         self.view.mark_as_own(sent.input_id);
@@ -408,8 +408,8 @@ impl<'a> ChatLoop<'a> {
     async fn send(&mut self, line: String) -> CommandResult {
         let steered = line.strip_prefix('!').filter(|_| self.is_busy()).map(|rest| rest.trim().to_owned());
         let message = match steered {
-            Some(message) => OutgoingMessage::new(message, WhenBusy::Steer),
-            None => OutgoingMessage::new(line, WhenBusy::Queue),
+            Some(message) => UnconfirmedMessage::new(message, WhenBusy::Steer),
+            None => UnconfirmedMessage::new(line, WhenBusy::Queue),
         };
         if self.kept.len() >= KEPT_MAX {
             return self
@@ -441,7 +441,10 @@ impl<'a> ChatLoop<'a> {
     }
 
     /// Sends a message. Returns it if the daemon could not be reached.
-    async fn try_send(&mut self, message: OutgoingMessage) -> Result<Option<OutgoingMessage>, CommandError> {
+    async fn try_send(
+        &mut self,
+        message: UnconfirmedMessage,
+    ) -> Result<Option<UnconfirmedMessage>, CommandError> {
         let (busy, when_busy) = (self.is_busy(), message.when_busy());
         match message.send(self.client, &self.id).await {
             Ok(sent) => {

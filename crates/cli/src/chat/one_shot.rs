@@ -67,7 +67,7 @@ impl OneShot {
 pub(crate) fn run(options: RunOptions) -> ExitCode {
     let RunOptions { prompt, allow, output_format, session, server } = options;
     run_on_daemon(&server, "tombolo run", async |client| {
-        // Nobody can answer a question on a terminal that standard input does not come from.
+        // The user answers on the terminal that standard input comes from.
         let has_user = stdin().is_terminal() && stderr().is_terminal();
         let prompt = api::text(prompt, CommandOutput { json: false }).await?;
         if prompt.trim().is_empty() {

@@ -167,12 +167,12 @@ async fn install_agent(client: &Client, agent: &AgentName) {
 
 /// A message that the daemon has not confirmed yet. It may be sent again: the daemon accepts it once.
 #[derive(Debug)]
-pub(super) struct OutgoingMessage {
+pub(super) struct UnconfirmedMessage {
     request: SendMessageRequest,
     key: Option<IdempotencyKey>,
 }
 
-impl OutgoingMessage {
+impl UnconfirmedMessage {
     pub(super) fn new(message: String, when_busy: WhenBusy) -> Self {
         let request = SendMessageRequest { message, attachments: Vec::new(), when_busy, author: None };
         Self { request, key: uuid::Uuid::new_v4().to_string().parse().ok() }
@@ -183,7 +183,7 @@ impl OutgoingMessage {
         &self.request.message
     }
 
-    /// What happens to it while a turn runs.
+    /// How the daemon treats it while a turn runs.
     pub(super) fn when_busy(&self) -> WhenBusy {
         self.request.when_busy
     }

@@ -1,4 +1,4 @@
-//! What `tombolo up` prints: where the servers listen, what to know, and commands to try.
+//! The text that `tombolo up` prints: where the servers listen, what to know, and commands to try.
 
 use std::{
     net::SocketAddr,

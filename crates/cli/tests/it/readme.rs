@@ -38,6 +38,7 @@ async fn the_conversation_in_the_readme_happens_as_printed() {
     let mut chat = Command::new(TOMBOLO)
         .args(["chat", "--agent", "mock", "--endpoint", daemon.base()])
         .env_remove("TOMBOLO_TOKEN")
+        .current_dir(home.path())
         .stdin(Stdio::piped())
         .stdout(file.try_clone().unwrap())
         .stderr(file)

@@ -13,6 +13,7 @@ fn run(arguments: &[&str], environment: &[(&str, &str)]) -> Run {
     for name in ["TOMBOLO_HUB", "TOMBOLO_HUB_TOKEN", "XDG_DATA_HOME"] {
         command.env_remove(name);
     }
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     Run::of(command.args(arguments).envs(environment.iter().copied()).output().unwrap())
 }
 
@@ -68,7 +69,7 @@ async fn a_refused_token_is_named_by_its_source() {
     // An expired token says so.
     let hub = TestHub::start(TOMBOLO);
     let add = hub.request(Method::POST, "/api/tokens");
-    let expires = jiff_now_plus_one_second();
+    let expires = one_second_from_now();
     let added = add.json(&json!({ "name": "short", "expiresAt": expires })).send().await.unwrap();
     let added: serde_json::Value = added.json().await.unwrap();
     let short = added["secret"].as_str().unwrap();
@@ -156,7 +157,7 @@ fn a_refused_join_token_is_reported_once_with_what_to_do() {
     assert!(log.contains("tombolo hub runtimes invite"), "{log}");
 }
 
-fn jiff_now_plus_one_second() -> String {
+fn one_second_from_now() -> String {
     let now = std::time::SystemTime::now() + std::time::Duration::from_secs(1);
     jiff::Timestamp::try_from(now).unwrap().to_string()
 }

@@ -13,6 +13,8 @@ struct Talk(Option<i32>, String, String);
 fn chat(endpoint: &str, arguments: &[&str], input: &str) -> Talk {
     let mut command = Command::new(TOMBOLO);
     command.arg("chat").args(arguments).env_remove("TOMBOLO_TOKEN").env("TOMBOLO_ENDPOINT", endpoint);
+    // The agent works where the command runs.
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());

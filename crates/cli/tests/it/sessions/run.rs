@@ -23,6 +23,8 @@ struct Outcome {
 fn command(daemon: &TestDaemon, arguments: &[&str]) -> Command {
     let mut command = Command::new(TOMBOLO);
     command.args(arguments).env_remove("TOMBOLO_TOKEN").env("TOMBOLO_ENDPOINT", daemon.base());
+    // The agent works where the command runs.
+    command.current_dir(daemon.home());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
