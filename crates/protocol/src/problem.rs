@@ -71,6 +71,7 @@ problems! {
     PairingNotFound     = 404 "pairing-not-found"      "No device waits with this code";
     WaitNotFound        = 404 "wait-not-found"         "No such question or permission";
     MethodNotAllowed    = 405 "method-not-allowed"     "The resource does not have this method";
+    NotAcceptable       = 406 "not-acceptable"         "The response is of no type that the client accepts";
     RequestTimeout      = 408 "request-timeout"        "The request did not arrive in time";
     AgentMismatch       = 409 "agent-mismatch"         "The instance belongs to another agent";
     RuntimeTaken        = 409 "runtime-taken"          "There is a runtime of this name";

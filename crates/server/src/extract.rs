@@ -16,6 +16,9 @@ const JSON_BYTES_MAX: usize = 1 << 20;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The author of a request. A proxy that forwards requests of its users sets it.
 pub const AUTHOR: HeaderName = HeaderName::from_static("tombolo-author");
+/// The media ranges that include server-sent events.
+const EVENT_STREAM_RANGES: [&str; 3] = ["text/event-stream", "text/*", "*/*"];
+
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How long a client may send nothing before its request fails. Part of the state of every router with request bodies.
@@ -110,6 +113,36 @@ where
         is_json?;
         Ok(Self(parse::<Option<JsonObject<T>>>(&bytes)?.map(|object| object.0).unwrap_or_default()))
     }
+}
+
+/// A client of a stream of server-sent events, which accepts their media type. A client without the header `Accept` takes any.
+pub struct AcceptsEventStream;
+
+impl<S: Sync> FromRequestParts<S> for AcceptsEventStream {
+    type Rejection = ProblemResponse;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        accept_event_stream(&parts.headers)?;
+        Ok(Self)
+    }
+}
+
+/// Checks that a client accepts server-sent events, for routes where that depends on other parts of the request.
+///
+/// # Errors
+/// If the header `Accept` names other types only.
+pub fn accept_event_stream(headers: &HeaderMap) -> Result<()> {
+    let mut types =
+        headers.get_all(header::ACCEPT).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    let accepts = |range: &[u8]| {
+        let media_type = range.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        EVENT_STREAM_RANGES.iter().any(|known| media_type.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    if !headers.contains_key(header::ACCEPT) || types.any(accepts) {
+        return Ok(());
+    }
+    let detail = "the response is a stream of server-sent events; send `Accept: text/event-stream`";
+    Err(ProblemResponse::new(ProblemKind::NotAcceptable, detail))
 }
 
 /// The header `Tombolo-Author`.

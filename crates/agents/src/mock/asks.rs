@@ -2,6 +2,10 @@
 
 use serde_json::{Value, json};
 
+/// What it calls a permission, and the id of the tool call that needs it.
+const PERMISSION: &str = "permission";
+const PERMISSION_CALL: &str = "call-2";
+
 /// Something that the mock asks: what to send, and what to call it when it says how it was answered.
 pub(super) struct Ask {
     pub(super) method: &'static str,
@@ -12,7 +16,7 @@ pub(super) struct Ask {
 /// Whether it may remove everything.
 pub(super) fn permission(session: &str) -> Ask {
     let call = json!({
-        "toolCallId": "call-2", "title": "Remove everything", "kind": "delete", "status": "pending",
+        "toolCallId": PERMISSION_CALL, "title": "Remove everything", "kind": "delete", "status": "pending",
         "rawInput": { "path": "build" },
     });
     let options = json!([
@@ -21,7 +25,12 @@ pub(super) fn permission(session: &str) -> Ask {
         { "optionId": "always", "name": "Always remove", "kind": "allow_always" },
     ]);
     let params = json!({ "sessionId": session, "toolCall": call, "options": options });
-    Ask { method: "session/request_permission", params, name: "permission" }
+    Ask { method: "session/request_permission", params, name: PERMISSION }
+}
+
+/// The tool call that was allowed by this answer.
+pub(super) fn allowed_call(name: &str, said: &str) -> Option<&'static str> {
+    (name == PERMISSION && matches!(said, "allow" | "always")).then_some(PERMISSION_CALL)
 }
 
 /// Whether its plan is approved.

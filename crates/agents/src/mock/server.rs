@@ -117,7 +117,12 @@ impl<W: Write> Server<W> {
                 self.answer(&id, &opened)?;
             }
             "session/load" => {
-                self.open(params["sessionId"].as_str().unwrap_or_default(), params);
+                let session = params["sessionId"].as_str().unwrap_or_default();
+                let told = self.memories.get_mut(session).map(Memory::take_told).unwrap_or_default();
+                self.open(session, params);
+                for update in told {
+                    self.update_of(session, &update)?;
+                }
                 self.answer(&id, &opened())?;
             }
             "_session/steering" => return self.on_steering(&id, params),
@@ -139,6 +144,11 @@ impl<W: Write> Server<W> {
     fn on_prompt(&mut self, request: Box<RawValue>, params: &Value) -> io::Result<Next> {
         let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
         let steps = steps(params);
+        let blocks = params["prompt"].as_array().into_iter().flatten();
+        for block in blocks {
+            let update = json!({ "sessionUpdate": "user_message_chunk", "content": block });
+            self.memories.entry(session.clone()).or_default().tell(&update);
+        }
         self.turn = Some(Turn { request, session, steps, asked: None, hangs: false });
         self.advance()
     }
@@ -167,6 +177,13 @@ impl<W: Write> Server<W> {
         };
         let said = asks::said(result);
         self.always |= said == "always";
+        if let Some(call) = asks::allowed_call(what, &said) {
+            let update = json!({
+                "sessionUpdate": "tool_call_update", "toolCallId": call, "status": "completed",
+                "content": [{ "type": "content", "content": { "type": "text", "text": "removed" } }],
+            });
+            self.update(&update)?;
+        }
         self.say(&format!("{what} answered: {said}"))?;
         self.advance()
     }
@@ -294,7 +311,12 @@ impl<W: Write> Server<W> {
     }
 
     fn update(&mut self, update: &Value) -> io::Result<()> {
-        let session = self.turn.as_ref().map(|turn| turn.session.as_str()).unwrap_or_default();
+        let session = self.turn.as_ref().map(|turn| turn.session.clone()).unwrap_or_default();
+        self.update_of(&session, update)
+    }
+
+    fn update_of(&mut self, session: &str, update: &Value) -> io::Result<()> {
+        self.memories.entry(session.to_owned()).or_default().tell(update);
         let params = json!({ "sessionId": session, "update": update });
         self.write(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }))
     }

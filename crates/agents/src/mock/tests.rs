@@ -47,6 +47,31 @@ fn a_permission_is_asked_and_its_answer_heard() {
 }
 
 #[test]
+fn an_allowed_call_is_completed() {
+    let outcome = json!({ "outcome": "selected", "optionId": "allow" });
+    let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": { "outcome": outcome } });
+    let (output, _) = run(&[prompt(9, "/permission"), answer]);
+    assert!(output[1].contains(r#""toolCallId":"call-2""#) && output[1].contains("completed"), "{output:?}");
+    assert!(output[2].contains("permission answered: allow"));
+}
+
+#[test]
+fn a_loaded_session_is_told_again() {
+    let load = |id: u64| {
+        let params = json!({ "sessionId": "mock-1", "cwd": "/", "mcpServers": [] });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "session/load", "params": params })
+    };
+    let (output, _) = run(&[prompt(1, "hello"), load(2), load(3)]);
+    // One update and an answer; then twice the user's message, the update and an answer.
+    assert_eq!(output.len(), 8, "{output:?}");
+    for told in [&output[2..5], &output[5..8]] {
+        assert!(told[0].contains("user_message_chunk") && told[0].contains("hello"), "{told:?}");
+        assert!(told[1].contains("agent_message_chunk") && told[1].contains("hello"), "{told:?}");
+        assert!(told[2].contains("currentModeId"), "{told:?}");
+    }
+}
+
+#[test]
 fn a_hanging_turn_is_ended_by_cancel_and_only_one_turn_runs() {
     let cancel = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": {} });
     let (output, _) = run(&[prompt(1, "/hang"), prompt(2, "hi"), cancel]);
@@ -79,9 +104,9 @@ fn always_is_for_always_and_steering_goes_on_with_what_hangs() {
     let steer =
         json!({ "jsonrpc": "2.0", "id": 7, "method": "_session/steering", "params": { "prompt": more } });
     let (output, _) = run(&[prompt(9, "/permission\n/permission\n/hang"), always, steer.clone(), steer]);
-    assert!(output[2].contains("permission not needed"), "{output:?}");
-    assert!(output[3].contains("accepted") && output[4].contains("hurry"), "{output:?}");
-    assert!(output[5].contains("end_turn") && output[6].contains("rejected"), "{output:?}");
+    assert!(output[3].contains("permission not needed"), "{output:?}");
+    assert!(output[4].contains("accepted") && output[5].contains("hurry"), "{output:?}");
+    assert!(output[6].contains("end_turn") && output[7].contains("rejected"), "{output:?}");
 }
 
 #[test]

@@ -96,6 +96,8 @@ impl<'a> MessageSender<'a> {
             return Ok(None);
         };
         let code = match error.kind() {
+            // A batch, or a request whose id is `null`, is JSON and yet no message of ACP.
+            Some(ProblemKind::InvalidEnvelope) if is_json(body) => INVALID_REQUEST,
             Some(ProblemKind::InvalidEnvelope) => PARSE_ERROR,
             Some(ProblemKind::IdInFlight | ProblemKind::PayloadTooLarge) => INVALID_REQUEST,
             _ => return Err(to_failure(error)),
@@ -116,6 +118,10 @@ impl<'a> MessageSender<'a> {
             None => message,
         })
     }
+}
+
+fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
 
 fn to_failure(error: Error) -> CommandError {

@@ -22,7 +22,7 @@ use protocol::{
 use serde::Deserialize;
 use server::{
     RouteCollector,
-    extract::{self, Path, Query},
+    extract::{self, AcceptsEventStream, Path, Query},
     request_body, routes, sse,
 };
 use utoipa::IntoParams;
@@ -139,6 +139,7 @@ struct InstanceStreamQuery {
     )
 )]
 async fn stream(
+    _: AcceptsEventStream,
     State(app): State<App>,
     Path(id): Path<ServerId>,
     Query(query): Query<InstanceStreamQuery>,

@@ -10,7 +10,7 @@ use protocol::{
 };
 use server::{
     RouteCollector,
-    extract::{self, AuthorHeader, Path},
+    extract::{self, AcceptsEventStream, AuthorHeader, Path},
     routes, sse,
 };
 use worker_runtime::Waiting;
@@ -39,7 +39,7 @@ async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
         Problems,
     )
 )]
-async fn events(State(app): State<App>) -> Result<Response> {
+async fn events(_: AcceptsEventStream, State(app): State<App>) -> Result<Response> {
     Ok(sse::response(WaitEventStream(app.sessions.waiting().await?)))
 }
 

@@ -17,7 +17,7 @@ use rmcp::{
 };
 use tokio::{
     sync::{Notify, broadcast, mpsc},
-    time::sleep,
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,9 @@ use super::{
 
 /// How much of what a server says of a failure is passed on.
 const REASON_CHARS_MAX: usize = 500;
+
+/// How long a server may take to hear that a call is cancelled.
+const CANCEL_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// A tool of an MCP server.
 pub(crate) struct OfServer {
@@ -41,19 +44,20 @@ pub(crate) struct OfServer {
     pub(crate) progress: broadcast::Sender<ProgressNotificationParam>,
 }
 
-/// A request to the server. When it is dropped before its answer, the server hears that it is cancelled.
-struct Asked(Option<RequestHandle<RoleClient>>);
-
 #[async_trait]
 impl Tool for OfServer {
     async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolCallResult, RelayError> {
         let params = CallToolRequestParams::new(self.name.clone()).with_arguments(call.arguments);
+        let mut asked = None;
         let answer = tokio::select! {
-            () = cancel.cancelled() => return Err(cancelled()),
-            () = sleep(self.wait) => return Err(late(self.wait)),
-            answer = self.ask(params, &call.progress) => answer,
+            () = cancel.cancelled() => Err(cancelled()),
+            () = sleep(self.wait) => Err(late(self.wait)),
+            answer = self.ask(params, &call.progress, &mut asked) => Ok(answer),
         };
-        match answer {
+        if let (Err(_), Some(asked)) = (&answer, asked) {
+            let _ = timeout(CANCEL_WAIT_MAX, asked.cancel(None)).await;
+        }
+        match answer? {
             Ok(ServerResult::CallToolResult(result)) => Ok(content::of(result)),
             Ok(ServerResult::InputRequiredResult(_) | ServerResult::CreateTaskResult(_)) => {
                 Err(RelayError::new(
@@ -82,18 +86,18 @@ impl Tool for OfServer {
 }
 
 impl OfServer {
-    /// Calls the tool, and passes its progress on.
+    /// Calls the tool, and passes its progress on. Until there is an answer, `asked` is the request.
     async fn ask(
         &self,
         params: CallToolRequestParams,
         progress: &mpsc::Sender<ToolProgress>,
+        asked: &mut Option<RequestHandle<RoleClient>>,
     ) -> Result<ServerResult, ServiceError> {
         // Before the call, so that no report falls in between.
         let mut told = self.progress.subscribe();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
-        let mut asked = Asked(Some(self.peer.send_cancellable_request(request, options).await?));
-        let Some(handle) = &mut asked.0 else { return Err(ServiceError::UnexpectedResponse) };
+        let handle = asked.insert(self.peer.send_cancellable_request(request, options).await?);
         let token = handle.progress_token.clone();
         let pass_on = |report: ProgressNotificationParam| {
             if report.progress_token == token {
@@ -103,26 +107,18 @@ impl OfServer {
         };
         let answer = loop {
             tokio::select! {
-                report = told.recv() => match report {
-                    Ok(report) => pass_on(report),
-                    // Some were skipped; `Closed` cannot be, as `self` has a sender.
-                    Err(_) => {}
-                },
+                report = told.recv() => {
+                    // An error means that some were skipped. The channel is never closed, as `self` has a sender.
+                    if let Ok(report) = report {
+                        pass_on(report);
+                    }
+                }
                 answer = &mut handle.rx => break answer,
             }
         };
         while let Ok(report) = told.try_recv() {
             pass_on(report);
         }
-        asked.0 = None;
         answer.map_err(|_| ServiceError::TransportClosed)?
-    }
-}
-
-impl Drop for Asked {
-    fn drop(&mut self) {
-        if let Some(handle) = self.0.take() {
-            tokio::spawn(async move { handle.cancel(None).await });
-        }
     }
 }

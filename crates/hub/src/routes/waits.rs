@@ -7,7 +7,11 @@ use protocol::{
     inbox::WaitInbox,
     wait::{AnswerWaitRequest, Wait},
 };
-use server::{ProblemResponse, Result, RouteCollector, extract, extract::Path, routes, sse};
+use server::{
+    ProblemResponse, Result, RouteCollector, extract,
+    extract::{AcceptsEventStream, Path},
+    routes, sse,
+};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
 use crate::{app::App, relay::Unanswered, runtime::tell};
@@ -33,7 +37,7 @@ async fn list(State(app): State<App>, caller: Principal) -> Json<WaitInbox> {
         Problems,
     )
 )]
-async fn events(State(app): State<App>, caller: Principal) -> Response {
+async fn events(_: AcceptsEventStream, State(app): State<App>, caller: Principal) -> Response {
     let standing = RightsWatch::new(&app.access.users, caller.token);
     sse::response(app.inbox.listen(standing).await.into_events())
 }

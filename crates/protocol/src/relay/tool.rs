@@ -60,7 +60,7 @@ pub struct ToolProgress {
     /// How much there is to do, if the tool knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
-    /// What the tool is doing.
+    /// A message for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

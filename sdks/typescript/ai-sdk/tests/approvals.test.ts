@@ -6,8 +6,7 @@ import { type Chat, chat, isReady, partsOf, textOf } from "./chat.js";
 const here = sandbox();
 
 test.each([
-  // The mock agent reports no result for this tool call.
-  [true, "output-error", "allow"],
+  [true, "output-available", "allow"],
   [false, "output-denied", "reject"],
 ])("an approval is answered in the chat: %s", async (approved, state, answered) => {
   const id = `approval-${approved}`;

@@ -16,6 +16,8 @@ async fn an_editor_holds_a_conversation() {
     assert_eq!(asked["method"], "session/request_permission");
     let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
     editor.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": outcome })).await;
+    let done = editor.hear().await["params"]["update"].take();
+    assert_eq!((&done["sessionUpdate"], &done["status"]), (&json!("tool_call_update"), &json!("completed")));
     assert_eq!(editor.hear().await["params"]["update"]["content"]["text"], "permission answered: allow");
     // acp-10a: the response comes on the stream, after everything that was said before it.
     assert_eq!(
@@ -58,6 +60,13 @@ async fn a_wrong_message_is_answered_and_ends_nothing() {
     editor.say_line("not a message").await;
     let answer = editor.hear().await;
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)));
+    // A batch, and an id that is null, are JSON but no message: an invalid request.
+    for line in [r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#]
+    {
+        editor.say_line(line).await;
+        let answer = editor.hear().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32600)), "{line}");
+    }
     editor.say(&prompt(7, "/hang")).await;
     // acp-9: the id is still in flight.
     editor.say(&initialize()).await;

@@ -79,7 +79,10 @@ async fn a_network_that_is_back_brings_everything() {
         if heard["id"] == 2 {
             break;
         }
-        texts.push(heard["params"]["update"]["content"]["text"].as_str().unwrap().to_owned());
+        let update = &heard["params"]["update"];
+        if update["sessionUpdate"] == "agent_message_chunk" {
+            texts.push(update["content"]["text"].as_str().unwrap().to_owned());
+        }
     }
     assert_eq!((texts.len(), texts[0].as_str()), (51, "permission answered: allow"));
     assert_eq!(editor.leave().await.code, Some(0));

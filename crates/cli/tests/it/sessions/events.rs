@@ -171,3 +171,19 @@ async fn a_snapshot_and_what_comes_after_it_are_everything() {
     assert_eq!(short.messages(), long.messages());
     assert_eq!(short.seq(), long.seq());
 }
+
+/// A client that accepts no server-sent events is told so, before anything else of its request is looked at.
+#[tokio::test]
+async fn a_stream_is_refused_to_a_client_that_does_not_accept_it() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    for path in [path("s", "/events/sse"), "/v1/waits/events".into(), "/v1/acp/missing".into()] {
+        let refused =
+            daemon.request(Method::GET, &path).header("accept", "application/json").send().await.unwrap();
+        check_problem(&problem(refused).await, 406, "urn:problem:not-acceptable");
+    }
+    for accept in ["text/event-stream", "application/json, text/*;q=0.5", "*/*"] {
+        let request = daemon.request(Method::GET, &path("s", "/events/sse")).header("accept", accept);
+        assert_eq!(request.send().await.unwrap().status(), 200, "{accept}");
+    }
+}

@@ -36,6 +36,10 @@ async fn a_permission_is_given_once_always_or_not() {
         let resolved = of(&rest, "permissionResolved")[0];
         assert_eq!((&resolved["outcome"], &resolved["author"]), (&json!(reply), &json!("ada")));
         assert_eq!(said(&rest), format!("permission answered: {chosen}"));
+        // What was allowed was done.
+        let parts = of(&rest, "message").into_iter().flat_map(|message| message["parts"].as_array().unwrap());
+        let status = parts.filter_map(|part| part["status"].as_str()).next_back().unwrap();
+        assert_eq!(status, if reply == "reject" { "cancelled" } else { "completed" });
     }
     let records = turn(&daemon, "s", "/permission").await;
     assert_eq!(

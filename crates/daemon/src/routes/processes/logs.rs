@@ -73,6 +73,7 @@ pub(super) async fn logs(
 ) -> Result<Response> {
     let after = extract::last_event_id(&headers, query.cursor)?.map(Seq::new);
     if query.follow {
+        extract::accept_event_stream(&headers)?;
         return Ok(sse::response(ProcessLogEvents(app.processes.follow(id, after)?)));
     }
     let limit = query.limit.unwrap_or(PAGE_MAX);

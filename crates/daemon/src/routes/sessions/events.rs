@@ -10,7 +10,7 @@ use protocol::{ProblemKind, SessionId, sessions::EventPage};
 use serde::Deserialize;
 use server::{
     ErrorChain,
-    extract::{self, Path, Query},
+    extract::{self, AcceptsEventStream, Path, Query},
     sse,
 };
 use tracing::warn;
@@ -98,6 +98,7 @@ pub(super) struct EventStreamQuery {
     )
 )]
 pub(super) async fn stream(
+    _: AcceptsEventStream,
     State(app): State<App>,
     Path(id): Path<SessionId>,
     Query(query): Query<EventStreamQuery>,

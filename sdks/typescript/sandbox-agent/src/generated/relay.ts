@@ -1574,7 +1574,7 @@ export interface components {
         };
         /** @description Payload of the stream event `progress` of `tool.call`: how far the tool is. */
         readonly ToolProgress: {
-            /** @description What the tool is doing. */
+            /** @description A message for people. */
             readonly message?: string | null;
             /**
              * Format: double
