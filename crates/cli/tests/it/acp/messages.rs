@@ -219,6 +219,7 @@ async fn a_client_that_leaves_cancels_nothing() {
     assert!(leaving.await.unwrap_err().is_cancelled());
     let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "outcome": { "outcome": "selected", "optionId": "allow" } } });
     assert_eq!(daemon.post("/v1/acp/a", &answer).await.status(), 202);
+    assert!(within(secs(5), events.next_of("message")).await.data.contains("tool_call_update"));
     assert!(within(secs(5), events.next_of("message")).await.data.contains("permission answered: allow"));
     let ended = within(secs(5), events.next_of("message")).await;
     assert!(ended.data.contains(r#""id":2"#) && ended.data.contains("end_turn"));
