@@ -4259,7 +4259,7 @@ export interface components {
         readonly FileKind: "file" | "directory" | "symlink" | "other";
         /** @description The response of `GET /v1/fs/stat`. Symbolic links are followed. */
         readonly FileMetadata: {
-            /** @description Changes with the content; for `If-Match` and `If-None-Match`. */
+            /** @description Changes with the content; for `If-Match` and `If-None-Match`, with or without quotes. */
             readonly etag: string;
             /** @description The kind of file. */
             readonly kind: components["schemas"]["FileKind"];
