@@ -1,4 +1,6 @@
-//! All sessions: the door that everybody else holds.
+//! All sessions of a daemon. A handle sends requests to the worker of each session.
+
+mod creation;
 
 use std::{
     collections::HashMap,
@@ -10,7 +12,7 @@ use std::{
 use agents::{Definition, Installer, serve::Servers};
 use bytes::BytesMut;
 use journal::{
-    Retention, Seq, StartPosition,
+    Seq, StartPosition,
     durable::{self, DurableJournal},
 };
 use prometheus_client::registry::Registry;
@@ -18,13 +20,11 @@ use protocol::{
     AgentName, Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
     agents::{AgentModeList, AgentModelList},
     sessions::{
-        AgentError, AnswerPermissionRequest, AnswerQuestionRequest, CreateSessionRequest, EditInputRequest,
-        MessageAccepted, SendMessageRequest, Session, SessionCreated, SessionInput, SessionSnapshot,
-        SessionState,
+        AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest, MessageAccepted,
+        SendMessageRequest, Session, SessionInput, SessionSnapshot, SessionState,
     },
     wait::{AnswerWaitRequest, Wait},
 };
-use secrecy::ExposeSecret;
 use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
@@ -32,17 +32,14 @@ use tracing::error;
 use crate::{
     Config, Error, SessionFilter, Settings, Waiting,
     board::Board,
-    kept::{SESSION, note},
-    launch::{self, Launcher},
+    launch::Launcher,
     log,
     metrics::{self, Metrics},
     offers::OfferCache,
     page::{self, PageError},
-    probe::probe,
-    session_secrets::SessionSecrets,
     shared::Shared,
     shelf::{self, Entry, Shelf},
-    worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
+    worker::{Answer, Msg, Reply, Stop, Worker, nobody},
 };
 
 /// How many requests may wait for a worker; a worker answers in the time of a commit.
@@ -109,139 +106,6 @@ impl Sessions {
         for entry in shelf.entries() {
             self.catch_up(&entry).await;
         }
-    }
-
-    /// Creates a session, or finds it, and has its agent running.
-    pub async fn create(
-        &self,
-        id: &SessionId,
-        create: CreateSessionRequest,
-    ) -> Result<SessionCreated, Error> {
-        let shelf = self.shelf().await?;
-        let (token, validate) = (create.token.clone(), create.validate_token);
-        let wanted = CreateSessionRequest { token: None, validate_token: false, ..create };
-        let known = shelf.get(id);
-        let is_replaced = match &known {
-            Some(entry) if entry.create != wanted => self.never_worked(id).await,
-            _ => false,
-        };
-        let (entry, is_new) = match known.filter(|_| !is_replaced) {
-            Some(entry) => (entry, false),
-            None => {
-                self.check(shelf, &wanted).await?;
-                if is_replaced {
-                    self.delete(id).await?;
-                }
-                // Somebody may have been faster; then this is that session.
-                let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), shelf.thread.handle()));
-                (shelf.sessions.write().entry(id.clone()).or_insert_with(new).clone(), true)
-            }
-        };
-        if entry.create != wanted {
-            return Err(Error::Conflict(id.clone()));
-        }
-        let shared = match entry.shared.get_or_try_init(|| self.write_down(shelf, id, &wanted)).await {
-            Ok(shared) => shared,
-            Err(error) => {
-                shelf.forget(&entry);
-                return Err(error);
-            }
-        };
-        if let Some(token) = token {
-            *shared.token.lock() = Some(token.trim().into());
-        }
-        let created = self.ask(&entry, Msg::Wake).await?;
-        if let (true, Some(AgentError::Unsupported { message, .. })) = (is_new, &created.error) {
-            // Such a session could never be used, and its id could not be used for another.
-            self.delete_entry(shelf, &entry).await?;
-            return Err(Error::NotOffered { agent: wanted.agent, message: message.clone() });
-        }
-        match created.healthy && validate {
-            true => Ok(self.validated(id, &wanted, shared, created).await),
-            false => Ok(created),
-        }
-    }
-
-    /// Whether the agent of this session could not be started and nothing was said in it. There is nothing to keep of it, and
-    /// other parameters may be what it needs.
-    async fn never_worked(&self, id: &SessionId) -> bool {
-        let Ok(snapshot) = self.snapshot(id).await else { return false };
-        let SessionSnapshot { session, messages, inputs, .. } = snapshot;
-        session.error.is_some()
-            && session.state == SessionState::Dormant
-            && messages.is_empty()
-            && inputs.is_empty()
-    }
-
-    /// Finds out whether the agent can use its model, in a place of its own.
-    async fn validated(
-        &self,
-        id: &SessionId,
-        create: &CreateSessionRequest,
-        shared: &Shared,
-        created: SessionCreated,
-    ) -> SessionCreated {
-        let directory = self.inner.launcher.private(id).join("probe");
-        // What cannot be made is told when the agent cannot be started in it.
-        let _ = tokio::fs::create_dir_all(&directory).await;
-        let token = shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
-        let start = launch::Start {
-            create: CreateSessionRequest {
-                token,
-                mcp: Default::default(),
-                skills: Default::default(),
-                ..create.clone()
-            },
-            private: directory.join("private"),
-            directory,
-            run: "probe".into(),
-            resume: None,
-            asks_models: false,
-        };
-        match probe(&self.inner.launcher, start).await {
-            Ok(()) => created,
-            Err(error) => SessionCreated { healthy: false, error: Some(error), ..created },
-        }
-    }
-
-    /// Whether there can be such a session.
-    async fn check(&self, shelf: &Shelf, create: &CreateSessionRequest) -> Result<(), Error> {
-        let count = shelf.sessions.read().len();
-        if count >= self.inner.launcher.config.sessions_max {
-            return Err(Error::TooMany(count));
-        }
-        self.inner.launcher.installer.find_agent(&create.agent).await?;
-        self.directory(create.directory.as_deref())?;
-        let impossible = |name: &String, value: &String| {
-            name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
-        };
-        match create.env.iter().find(|(name, value)| impossible(name, value)) {
-            Some((name, _)) => Err(Error::Variable(name.clone())),
-            None => Ok(()),
-        }
-    }
-
-    async fn write_down(
-        &self,
-        shelf: &Shelf,
-        id: &SessionId,
-        create: &CreateSessionRequest,
-    ) -> Result<Arc<Shared>, Error> {
-        if shelf.store.is_low() {
-            return Err(durable::Error::Low.into());
-        }
-        let mut create = create.clone();
-        let secrets = SessionSecrets::take(&mut create);
-        let directory = self.directory(create.directory.as_deref())?;
-        let kept = first(create, !secrets.is_empty(), directory);
-        // Written before the record that refers to it, so that a crash in between leaves no session without its secrets.
-        if kept.has_secrets {
-            self.inner.launcher.write_secrets(id, secrets.clone()).await?;
-        }
-        let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
-        journal.append_with_records(Default::default(), vec![note(SESSION, "", &kept)]).await?;
-        let services = (&self.inner.launcher.installer, &self.inner.board);
-        Ok(Shared::new(id.clone(), journal, &kept, secrets, services))
     }
 
     fn directory(&self, directory: Option<&str>) -> Result<PathBuf, Error> {
