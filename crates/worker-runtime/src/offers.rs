@@ -1,4 +1,4 @@
-//! What agents offer to choose from, as they said themselves. Kept in a file: to ask an agent takes as long as to start it.
+//! The modes and models that agents report, cached in a file, because asking an agent means starting it.
 
 use std::{
     collections::VecDeque,
@@ -27,19 +27,19 @@ use crate::{
     link::Link,
 };
 
-/// The file, below the directory of the sessions.
+/// The name of the cache file, in the directory of the sessions.
 const FILE: &str = "offers.json";
 
 /// How many entries are kept: one for each agent, version and directory.
 const ENTRIES_MAX: usize = 256;
 
-/// How long an agent may take to say what it offers. Some are 300 MB and start on a busy machine.
+/// How long an agent may take to report its modes and models. Some are 300 MB and start on a busy machine.
 const ASKING_MAX: Duration = Duration::from_secs(30);
 
-/// What agents offer, as they said themselves.
+/// The modes and models that agents reported.
 pub(crate) struct OfferCache {
     file: PathBuf,
-    /// Filled from the file when it is first needed.
+    /// Read from the file when first needed.
     entries: Mutex<Option<OfferFile>>,
     /// One agent is asked at a time: whoever comes meanwhile finds the answer in the cache.
     asking: Semaphore,
@@ -58,7 +58,7 @@ struct OfferEntry {
     offers: Offers,
 }
 
-/// What the offers of an agent depend on. OpenCode, for one, reads modes and models from the project too.
+/// The offers of an agent depend on its version and, for example with OpenCode, on the project's configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OfferKey {
     agent: AgentName,
@@ -67,13 +67,13 @@ pub(crate) struct OfferKey {
 }
 
 impl OfferCache {
-    /// With the file below `directory`.
+    /// A cache in a file below `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
         let (entries, asking) = (Mutex::default(), Semaphore::new(1));
         Self { file: directory.join(FILE), entries, asking }
     }
 
-    /// What an agent said it offers; models only if it was asked for them.
+    /// Returns the cached report of an agent; it contains models only if the agent was asked for them.
     async fn get(&self, key: &OfferKey) -> Option<Offers> {
         if self.entries.lock().is_none() {
             let file = self.file.clone();
@@ -81,7 +81,7 @@ impl OfferCache {
                 let bytes = std::fs::read(file).ok()?;
                 serde_json::from_slice::<OfferFile>(&bytes).ok()
             });
-            // A file that cannot be read is written anew.
+            // An unreadable file counts as empty; the next report replaces it.
             let read = read.await.ok().flatten().unwrap_or_default();
             self.entries.lock().get_or_insert(read);
         }
@@ -94,7 +94,7 @@ impl OfferCache {
         let all = {
             let mut entries = self.entries.lock();
             let file = entries.get_or_insert_default();
-            // What another version offered is of no use any more.
+            // Reports of other versions are outdated.
             file.entries.retain(|entry| {
                 entry.key.agent != key.agent
                     || (entry.key.directory != key.directory && entry.key.version == key.version)
@@ -110,7 +110,7 @@ impl OfferCache {
             path.parent().map(private_file::create_directory).transpose()?;
             private_file::write(&path, &serde_json::to_vec(&all)?)
         });
-        // Whoever cannot read it asks again.
+        // Without the file, the next daemon asks the agent again.
         if let Ok(Err(error)) = written.await {
             debug!(%error, "could not store what an agent offers");
         }
@@ -136,8 +136,8 @@ impl Launcher {
         AgentModelList { items: asked.unwrap_or_else(|| agent.models.clone()), next_cursor: None, source }
     }
 
-    /// What an agent offers in a directory: as it said earlier, or else it is started and asked. Nothing if it is not installed
-    /// or does not say.
+    /// Returns what an agent offers in a directory: from the cache, or by starting the agent and asking it. `None` if it is not
+    /// installed or does not report it.
     async fn offers(&self, agent: &Arc<Definition>, directory: PathBuf) -> Option<Offers> {
         let key = OfferKey {
             agent: agent.id.clone(),
@@ -177,7 +177,7 @@ impl Launcher {
     }
 }
 
-/// What an agent that has just been started offers; nothing if it cannot be used.
+/// Reads the report of an agent that has just been started; `None` if the agent cannot be used.
 async fn heard_offers(link: &mut Link) -> Option<Offers> {
     let mut outs = vec![link.start()];
     loop {
