@@ -28,6 +28,7 @@ pub mod relay;
 #[cfg(test)]
 mod renamed_fields;
 mod schema;
+mod session_title;
 pub mod sessions;
 mod transcript;
 pub mod wait;
@@ -43,4 +44,5 @@ pub use message::Message;
 pub use problem::{FailedAttempt, Problem, ProblemKind};
 pub use projection::{SNAPSHOT_MESSAGES_MAX, SessionProjection};
 pub use schema::schemas;
+pub use session_title::title_of_message;
 pub use transcript::{ApplyOutcome, Transcript};

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::{
     Event, Transcript, TurnId, WaitId,
     event::{InputReceipt, InputState, TokenUsage, TurnEndReason},
+    session_title::title_of_message,
     sessions::{SessionInput, SessionSnapshot},
     wait::{Wait, WaitDefault, WaitRequest},
 };
@@ -103,10 +104,13 @@ impl SessionProjection {
     }
 
     fn apply_receipt(&mut self, receipt: &InputReceipt, time: Timestamp) {
-        let inputs = &mut self.snapshot.inputs;
+        let SessionSnapshot { inputs, session, .. } = &mut self.snapshot;
         let known = inputs.iter().position(|input| input.id == receipt.input_id);
         match (receipt.state, known) {
             (InputState::Accepted, None) => {
+                if session.title.is_none() {
+                    session.title = receipt.message.as_deref().and_then(title_of_message);
+                }
                 let Some(turn_id) = receipt.turn_id else { return };
                 inputs.push(SessionInput {
                     id: receipt.input_id,

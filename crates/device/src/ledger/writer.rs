@@ -110,10 +110,7 @@ impl Writer {
                 Next::Batch(batch) => {
                     // Free space may have come back since; a request need not wait for the next round.
                     is_low = is_low && self.restore().is_err();
-                    self.write(batch, is_low);
-                    if self.unwritten.is_empty() {
-                        shown.lock().clone_from(&self.head);
-                    }
+                    self.write(batch, is_low, shown);
                 }
                 Next::Nothing => {}
                 Next::Over => break,
@@ -137,8 +134,9 @@ impl Writer {
         self.file.restore()
     }
 
-    /// Writes the entries that may be written, and tells those who wait.
-    fn write(&mut self, batch: Vec<Queued>, is_low: bool) {
+    /// Writes the entries that may be written, shows the new head, and then answers the callers that wait: a caller whose entry is
+    /// written must see it in the head.
+    fn write(&mut self, batch: Vec<Queued>, is_low: bool, shown: &Mutex<Option<ChainHead>>) {
         let mut waiting = Vec::new();
         for Queued { entry, stage, mark, written, .. } in batch {
             // A request that did not wait for its entry may have been carried out already.
@@ -158,6 +156,8 @@ impl Writer {
         let written = self.flush();
         if let Err(error) = &written {
             error!(%error, "could not write the audit log; the entries are kept");
+        } else {
+            shown.lock().clone_from(&self.head);
         }
         for tell in waiting {
             let _ = tell.send(written.as_ref().map_or(Err(Unwritten), |()| Ok(())));

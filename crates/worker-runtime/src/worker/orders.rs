@@ -87,7 +87,7 @@ impl Worker {
 
     fn accepted(&mut self, input: &SessionInput) {
         if self.kept.first_words.is_none() {
-            self.kept.first_words = first_words(&input.message);
+            self.kept.first_words = protocol::title_of_message(&input.message);
             self.dirty |= self.kept.first_words.is_some();
         }
         let mut told = receipt(input);
@@ -209,29 +209,6 @@ impl Worker {
     }
 }
 
-/// The longest title that a message becomes.
-const TITLE_CHARS_MAX: usize = 60;
-
-/// The beginning of a message, in whole words: half a path or a name would mislead. `None` if there is no text.
-fn first_words(message: &str) -> Option<String> {
-    let mut title = String::new();
-    let mut words = message.trim_start().lines().next()?.split_whitespace().peekable();
-    while let Some(word) = words.next_if(|word| {
-        title.is_empty() || title.chars().count() + 1 + word.chars().count() <= TITLE_CHARS_MAX
-    }) {
-        title += if title.is_empty() { "" } else { " " };
-        title += word;
-    }
-    // A single long word, such as a URL, is cut all the same.
-    if let Some((at, _)) = title.char_indices().nth(TITLE_CHARS_MAX) {
-        title.truncate(at);
-        title.push('…');
-    } else if words.peek().is_some() {
-        title += " …";
-    }
-    (!title.is_empty()).then_some(title)
-}
-
 pub(crate) fn nobody() -> Result<Author, Error> {
     NOBODY.parse().map_err(|_| Error::InvalidAnswer("the default author name is invalid".into()))
 }
@@ -273,23 +250,5 @@ fn outcome(answer: PermissionAnswer) -> PermissionOutcome {
         PermissionAnswer::Once => PermissionOutcome::Once,
         PermissionAnswer::Always => PermissionOutcome::Always,
         PermissionAnswer::Reject => PermissionOutcome::Reject,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_title_is_the_beginning_of_the_first_line() {
-        let check = |message: &str, title: Option<&str>| assert_eq!(first_words(message).as_deref(), title);
-        check("Fix the test", Some("Fix the test"));
-        check("\n  Fix  the\ttest \nin main.rs", Some("Fix the test"));
-        check(" \n", None);
-        check(
-            "Why does the build of the second package fail on the first of January only?",
-            Some("Why does the build of the second package fail on the first …"),
-        );
-        check(&"x".repeat(61), Some(&format!("{}…", "x".repeat(60))));
     }
 }

@@ -1,5 +1,6 @@
 import { GapError } from "./gap-error.js";
 import { applyReceipt } from "./inputs.js";
+import { titleOfMessage } from "./session-title.js";
 import { dropEarlyMessages } from "./snapshot.js";
 import { applyToMessages } from "./transcript.js";
 import type { Session, SessionEvent, SessionSnapshot, TurnEnded } from "./types.js";
@@ -50,7 +51,14 @@ function applyEvent(state: SessionSnapshot, event: SessionEvent, time: string): 
   if ("status" in event) return withSession(state, { state: event.status.state });
   if ("plan" in event) return { ...state, plan: event.plan };
   if ("commandsUpdated" in event) return { ...state, commands: event.commandsUpdated.commands };
-  if ("input" in event) return { ...state, inputs: applyReceipt(state.inputs, event.input, time) };
+  if ("input" in event) {
+    const { input } = event;
+    const inputs = applyReceipt(state.inputs, input, time);
+    const isFirst = input.state === "accepted" && state.session.title == null;
+    const title = isFirst ? titleOfMessage(input.message ?? "") : undefined;
+    const titled = title === undefined ? state : withSession(state, { title });
+    return { ...titled, inputs };
+  }
   if ("questionAsked" in event) return openWait(state, { question: event.questionAsked }, time);
   if ("permissionAsked" in event) return openWait(state, { permission: event.permissionAsked }, time);
   if ("questionResolved" in event) return closeWait(state, event.questionResolved.id);

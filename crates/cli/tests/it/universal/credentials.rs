@@ -190,10 +190,10 @@ async fn a_token_for_an_unknown_provider_is_refused() {
     let create =
         json!({ "agent": "opencode", "directory": stage.project(), "model": "nowhere/big", "token": KEY });
     let response = stage.daemon.post("/v1/sessions/a", &create).await;
-    let created: Value = response.json().await.expect("JSON");
-    let error = &created["error"]["unsupported"];
-    assert_eq!((&created["healthy"], &error["feature"]), (&json!(false), &json!("token")), "{created}");
-    let message = error["message"].as_str().expect("a message");
+    assert_eq!(response.status(), 409);
+    let problem: Value = response.json().await.expect("JSON");
+    let message = problem["detail"].as_str().expect("a message");
+    assert!(message.contains("`token`"), "{message}");
     assert!(message.contains("`nowhere/big`") && message.contains("set the variable in `env`"), "{message}");
 }
 
