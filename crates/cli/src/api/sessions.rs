@@ -136,7 +136,7 @@ Examples:
     Export {
         /// The session
         id: SessionId,
-        /// Print a Markdown document [default]
+        /// Print a Markdown document; this is the default
         #[arg(long, conflicts_with = "jsonl")]
         markdown: bool,
         /// Print each message as one line of JSON, with `createdAt`
