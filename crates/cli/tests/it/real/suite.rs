@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     agent::{Agent, ModelMethod},
     features,
-    processes::{alive, family},
+    processes::{alive, family, marked},
     stage::Stage,
     talk::{ALLOW, Consent, REJECT, Talk},
 };
@@ -220,7 +220,9 @@ pub(super) async fn nothing_left(agent: &'static Agent) -> &'static str {
     talk.consent = ALLOW;
     talk.begin(&session, LONG).await;
     let started = stage.project().join("started");
-    talk.until_fact(|| started.exists()).await;
+    // While a process executes another program, its command line is empty.
+    let runs = || marked(&stage.mark).iter().any(|process| process.command.contains("time.sleep"));
+    talk.until_fact(|| started.exists() && runs()).await;
     let leader = stage.daemon.instance("a").await["pid"].as_u64().expect("it runs");
     let leader = u32::try_from(leader).expect("a process id");
     let before = family(leader, &stage.mark);
