@@ -133,6 +133,25 @@ fn environment(hub: &TestHub) -> (EnvironmentId, String) {
     (id, added["secret"].as_str().unwrap().to_owned())
 }
 
+/// Another environment with the device `laptop` for a session of the runtime `box`: its id and its secret.
+fn session_environment(hub: &TestHub, session: &str) -> (String, String) {
+    let add = [
+        "hub",
+        "environments",
+        "add",
+        "--runtime",
+        "box",
+        "--device",
+        "laptop",
+        "--session",
+        session,
+        "--json",
+    ];
+    let added: Value = serde_json::from_str(&typed(hub, &add)).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&added["environment"]["id"]), text(&added["secret"]))
+}
+
 /// What comes of asking once.
 async fn ask(hub: &TestHub, (id, secret): (&str, &str), method: &str, params: Value) -> Value {
     let path = format!("/api/v1/relay/environments/{id}/requests");
@@ -163,20 +182,8 @@ async fn a_session_uses_a_device_and_everybody_can_tell() {
 
     let mut viewer = Viewer::new(&hub, "demo", None).await;
     until(&mut viewer, |frame| frame["control"]["type"] == "live").await;
-    let add = [
-        "hub",
-        "environments",
-        "add",
-        "--runtime",
-        "box",
-        "--device",
-        "laptop",
-        "--session",
-        "demo",
-        "--json",
-    ];
-    let added: Value = serde_json::from_str(&typed(&hub, &add)).unwrap();
-    let door = (added["environment"]["id"].as_str().unwrap(), added["secret"].as_str().unwrap());
+    let (id, secret) = session_environment(&hub, "demo");
+    let door = (id.as_str(), secret.as_str());
     let read = ask(&hub, door, "file.read", json!({ "root_id": "main", "path": "a.txt" })).await;
     assert_eq!(read["result"]["content"], "from the device", "{read}");
     let write = json!({ "root_id": "main", "path": "b.txt", "content": "from the agent" });

@@ -16,7 +16,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{TestDaemonOptions, TestHubOptions};
 
-use super::{TOKEN, ask, lend_logging, typed, until};
+use super::{TOKEN, ask, lend_logging, session_environment, typed, until};
 use crate::{TOMBOLO, hub::viewer::Viewer};
 
 /// Every secret is this text, repeated and rotated, so four characters of a secret in a row are always one of its four rotations. They
@@ -194,20 +194,8 @@ async fn no_secret_is_anywhere_it_could_be_read() {
     assert_eq!(created.status(), 200, "{}", created.text().await.unwrap());
     let mut viewer = Viewer::new(&hub, "demo", None).await;
 
-    let add = [
-        "hub",
-        "environments",
-        "add",
-        "--runtime",
-        "box",
-        "--device",
-        "laptop",
-        "--session",
-        "demo",
-        "--json",
-    ];
-    let added: Value = serde_json::from_str(&typed(&hub, &add)).unwrap();
-    let (id, token) = (added["environment"]["id"].as_str().unwrap(), added["secret"].as_str().unwrap());
+    let (id, token) = session_environment(&hub, "demo");
+    let (id, token) = (id.as_str(), token.as_str());
     let watch = ArgumentWatch::start();
     for number in 0.. {
         if secrets.made >= SECRETS {
