@@ -15,6 +15,7 @@ mod child_command;
 mod child_mark;
 mod error;
 mod group_leader;
+mod kill_progress;
 mod life_stage;
 mod line_framer;
 mod orphans;

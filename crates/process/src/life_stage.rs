@@ -53,6 +53,14 @@ impl LifeStage {
         !matches!(self, Self::Running)
     }
 
+    /// The exit, as soon as it is known.
+    pub(crate) fn known_exit(&self) -> Option<ChildExit> {
+        match self {
+            Self::Running => None,
+            Self::Exited(exit) | Self::Reported(exit) | Self::Gone(exit) => Some(*exit),
+        }
+    }
+
     /// The exit, once it is reported to callers.
     pub(crate) fn reported_exit(&self) -> Option<ChildExit> {
         match self {

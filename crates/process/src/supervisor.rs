@@ -14,6 +14,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::warn;
 
 use crate::group_leader::GroupLeader;
+use crate::kill_progress::{KillProgress, KillStep};
 use crate::life_stage::{ChildExit, LifeStage};
 use crate::orphans::ChildRegistration;
 use crate::process_group::{ProcessGroup, SweepResult};
@@ -23,9 +24,8 @@ use crate::stdin::StdinQueue;
 // Programs that exit at the end of their input do so in a few milliseconds; the others need the time after SIGTERM.
 const EOF_WAIT_MAX: Duration = Duration::from_millis(500);
 
-/// The time limit for killing.
-// `stop` promises grace + 500 ms. SIGKILL takes effect in a few milliseconds unless the machine is overloaded.
-const KILL_WAIT_MAX: Duration = Duration::from_millis(400);
+/// The minimum time for a killed leader's exit to be reported, also after slow scans.
+const REPORT_WAIT_MIN: Duration = Duration::from_millis(50);
 
 /// The first and the longest pause between two scans for remaining processes.
 const SCAN_PAUSE_MIN: Duration = Duration::from_millis(2);
@@ -145,29 +145,27 @@ impl Supervisor {
 
     /// Kills all remaining processes, in the group or outside of it, and publishes that they are gone.
     async fn kill(&mut self) {
-        let deadline = Instant::now() + KILL_WAIT_MAX;
-        let mut previous = SweepResult::Empty;
+        let mut progress = KillProgress::start(Instant::now());
         let mut pauses = scan_pauses();
         loop {
             let group = Arc::clone(&self.group);
-            let left = task::spawn_blocking(move || group.sweep()).await.unwrap_or(SweepResult::Empty);
-            // A process in the middle of `exec` has an empty environment and so no mark: after finding any process, scan
-            // again until two scans in a row find none.
-            if left == SweepResult::Empty && previous == left {
-                break;
+            let found = task::spawn_blocking(move || group.sweep()).await.unwrap_or(SweepResult::Empty);
+            match progress.after_scan(found, Instant::now()) {
+                KillStep::ScanAgain => sleep(pauses.next().unwrap_or(SCAN_PAUSE_MAX)).await,
+                KillStep::AllGone => break,
+                KillStep::Survivors => {
+                    warn!(
+                        pid = self.group.id().as_raw_pid(),
+                        ?found,
+                        "some processes of a stopped child may still be running"
+                    );
+                    self.group.set_survivors();
+                    break;
+                }
             }
-            if left == SweepResult::Ambiguous && previous == left || Instant::now() >= deadline {
-                warn!(
-                    pid = self.group.id().as_raw_pid(),
-                    ?left,
-                    "some processes of a stopped child may still be running"
-                );
-                self.group.set_survivors();
-                break;
-            }
-            previous = left;
-            sleep(pauses.next().unwrap_or(SCAN_PAUSE_MAX)).await;
         }
+        // Slow scans may have used up the time, but the leader's exit and the rest of stderr only have to be read.
+        let deadline = progress.deadline().max(Instant::now() + REPORT_WAIT_MIN);
         let reported = timeout_at(deadline, async {
             while self.life.borrow().reported_exit().is_none() {
                 self.next_stage().await;
@@ -176,7 +174,7 @@ impl Supervisor {
         let _ = reported.await;
         self.group.release();
         self.registration = None;
-        let exit = self.life.borrow().reported_exit().unwrap_or(ChildExit::UNKNOWN);
+        let exit = self.life.borrow().known_exit().unwrap_or(ChildExit::UNKNOWN);
         self.life.send_replace(LifeStage::Gone(exit));
     }
 
