@@ -1,10 +1,10 @@
 //! Returns freed memory to the operating system.
 
-/// Allocations from this size on get a mapping of their own, which is returned as soon as it is freed. Journal segments
-/// are of this size. The chunks of a file transfer through a hub are smaller on purpose: mapping and clearing each of
-/// them would be slow.
+/// Allocations from this size on get a mapping of their own, which is returned as soon as it is freed. The segments of a
+/// journal must be among them, or the memory of a deleted journal stays in the heap. The chunks of a file transfer through
+/// a hub are smaller on purpose: mapping and clearing each of them would be slow.
 #[cfg(target_env = "gnu")]
-const MAPPED_BYTES_MIN: libc::c_int = 256 << 10;
+const MAPPED_BYTES_MIN: libc::c_int = journal::SEGMENT_BYTES as libc::c_int;
 
 /// Free bytes at the top of the heap before they are returned. A file transfer allocates and frees chunks all the time;
 /// without this slack the kernel would map and clear each of them again.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::{TestDaemon, within, within_blocking};
+use testkit::{TestDaemon, TestDaemonOptions, proc::rss_kib, within, within_blocking};
 
 use super::*;
 use crate::secs;
@@ -54,6 +54,29 @@ async fn a_delete_may_give_an_agent_less_time() {
         let refused = problem(daemon.delete(&format!("/v1/acp/a?{wrong}")).await).await;
         check_problem(&refused, 400, "urn:problem:invalid-request");
     }
+}
+
+/// The memory of an instance's history returns to the system with the instance.
+#[tokio::test]
+async fn deleting_an_instance_returns_the_memory_of_its_history() {
+    const GROWTH_KIB_MAX: u64 = 8 << 10;
+    let options =
+        TestDaemonOptions::default().arg("--events-max=1000000").arg("--events-bytes-max=134217728");
+    let daemon = options.start(TOMBOLO);
+    // A first instance loads the code and the thread stacks that any instance needs.
+    daemon.post("/v1/acp/first?agent=mock", &prompt(1, "/updates 100 3000")).await;
+    daemon.delete("/v1/acp/first").await;
+    let before = rss_kib(daemon.pid());
+    within(secs(120), daemon.post("/v1/acp/a?agent=mock", &prompt(1, "/updates 20000 3000"))).await;
+    let events = daemon.instance("a").await["events"].clone();
+    assert!(events["newest"].as_u64().unwrap() - events["oldest"].as_u64().unwrap() >= 20_000, "{events}");
+    assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
+    within(secs(10), async {
+        while rss_kib(daemon.pid()) > before + GROWTH_KIB_MAX {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
 }
 
 /// acp-21: whoever deletes need not wait for the end of it: the instance goes all the same, and can be made anew.
