@@ -1,11 +1,6 @@
 //! A device whose audit log is on a full disk.
 
-use std::{
-    fs,
-    path::Path,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, sync::Arc};
 
 use device::{
     Consent, Device, Fileops, Kept, Ledger,
@@ -25,10 +20,6 @@ const DISK_BYTES: usize = 24 << 20;
 
 /// The number of requests of each kind that are sent while the disk is full.
 const REQUESTS: usize = 200;
-
-/// The longest time that stopping a command may take: well above the second that is promised, because other tests share the
-/// machine.
-const STOPPED_WITHIN: Duration = Duration::from_secs(5);
 
 fn entries(disk: &Path) -> Vec<Value> {
     Entries::read(&disk.join("audit")).unwrap().map(Result::unwrap).collect()
@@ -95,9 +86,8 @@ async fn nothing_is_done_without_a_record_on_a_full_disk() {
     };
     assert_eq!((done[1], done[2]), (made("made-"), made("run-")), "what was refused was not done");
 
-    let since = Instant::now();
-    let stopped = lent.ask_any("shell.cancel", json!({ "command_id": command })).await;
-    let stopped_after = since.elapsed();
+    // Does not wait for space, of which there is none until the next step.
+    let stopped = within(SOON, lent.ask_any("shell.cancel", json!({ "command_id": command }))).await;
 
     // With space everything works again.
     free_disk(disk);
@@ -114,7 +104,6 @@ async fn nothing_is_done_without_a_record_on_a_full_disk() {
     eprintln!("before {done_before}, done {done:?}, begun on record {began:?}");
     assert!(done_before + done[0] <= began[0] + 1 && done[1] <= began[1] && done[2] < began[2]);
     stopped.unwrap();
-    assert!(stopped_after < STOPPED_WITHIN, "{stopped_after:?}");
     let stopped = |entry: &&Value| entry["method"] == "shell.cancel" && entry["status"] == "succeeded";
     assert_eq!(recorded.iter().filter(stopped).count(), 1);
     let verified = verify(Entries::read(&disk.join("audit")).unwrap()).unwrap();
