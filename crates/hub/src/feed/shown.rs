@@ -6,11 +6,11 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use journal::{JournalItem, RingJournal, Seq, StartPosition};
 use protocol::{
-    observation::{EventEnvelope, ObservationFrame},
+    observation::{DiagnosticKind, EventEnvelope, ObservationFrame, StreamDiagnostic, StreamLeg},
     sessions::SessionSnapshot,
 };
 
-use super::frames::{is_event, is_relay, json};
+use super::frames::{diagnostic, is_event, is_relay, json};
 use crate::policy::{Redactor, StreamRedactor, lost};
 
 /// What is in the ring, as a lens shows it.
@@ -78,8 +78,13 @@ impl Shown {
             return;
         }
         let Some(mut envelope) = envelope(frame) else {
-            // What cannot be looked at is not shown: no frame is empty.
-            self.others.insert(seq, Bytes::new());
+            // What cannot be parsed cannot be redacted either.
+            let skipped = StreamDiagnostic::new(
+                StreamLeg::Backend,
+                DiagnosticKind::SerializeFailed,
+                "an event could not be redacted and was left out",
+            );
+            self.others.insert(seq, diagnostic(&skipped));
             return;
         };
         if let Some(other) = self.look.event(&envelope.payload) {

@@ -4,9 +4,13 @@ use bytes::{BufMut, Bytes, BytesMut};
 use journal::Epoch;
 use protocol::{
     Event, SessionId,
-    observation::{EventEnvelope, ObservationFrame, StreamControl},
+    observation::{
+        DiagnosticKind, EventEnvelope, ObservationFrame, StreamControl, StreamDiagnostic, StreamLeg,
+    },
     sessions::SessionSnapshot,
 };
+use serde_json::json;
+use tracing::warn;
 
 use crate::frame::parts;
 
@@ -43,10 +47,13 @@ impl Frames {
         text(&ObservationFrame::Event { envelope: envelope.into() })
     }
 
-    /// An event as it lies in the journal.
+    /// An event as it lies in the journal. A record without an event is left out, with a diagnostic in its place.
     pub(super) fn event(&self, seq: u64, frame: &[u8], replay: bool) -> Bytes {
         let (body, _) = parts(frame);
-        let event = cut_event(body);
+        let Some(event) = cut_event(body) else {
+            warn!(session = %self.worker, seq, "left out an event that cannot be encoded");
+            return text(&ObservationFrame::Diagnostic { diagnostic: self.skipped(seq) });
+        };
         let mut out = BytesMut::with_capacity(event.len() + 256);
         let mut number = itoa::Buffer::new();
         let number = number.format(seq).as_bytes();
@@ -73,9 +80,19 @@ impl Frames {
     }
 }
 
+impl Frames {
+    fn skipped(&self, seq: u64) -> StreamDiagnostic {
+        let kind = DiagnosticKind::SerializeFailed;
+        let message = "an event could not be encoded and was left out";
+        let mut diagnostic = StreamDiagnostic::new(StreamLeg::Runtime, kind, message);
+        diagnostic.details = Some(json!({ "cursor": format!("{}-{seq}", self.epoch) }));
+        diagnostic
+    }
+}
+
 /// Whether this is the last event of a worker.
 pub(super) fn is_end(frame: &[u8]) -> bool {
-    cut_event(parts(frame).0).starts_with(b"{\"ended\":")
+    cut_event(parts(frame).0).is_some_and(|event| event.starts_with(b"{\"ended\":"))
 }
 
 /// Something about the stream.
@@ -89,11 +106,11 @@ fn text(frame: &ObservationFrame) -> Bytes {
 }
 
 /// The event of a record. A quote within a text is never bare, and nothing before the event is more than a text, so the
-/// first of these words is the right one.
-fn cut_event(body: &[u8]) -> &[u8] {
-    let Some(at) = find(body, EVENT) else { return b"{}" };
-    let rest = &body[at + EVENT.len()..];
-    rest.strip_suffix(SYNTHETIC).or(rest.strip_suffix(b"}")).unwrap_or(rest)
+/// first of these words is the right one. `None` if the record has no event.
+fn cut_event(body: &[u8]) -> Option<&[u8]> {
+    let rest = &body[find(body, EVENT)? + EVENT.len()..];
+    let event = rest.strip_suffix(SYNTHETIC).or(rest.strip_suffix(b"}"))?;
+    std::str::from_utf8(event).ok().map(|_| event)
 }
 
 fn cut_time(body: &[u8]) -> Option<&[u8]> {
