@@ -102,6 +102,14 @@ pub enum Visibility {
 impl Visibility {
     /// A value about a worker or its runtime, redacted; `None` if it cannot be shown.
     pub fn show<T: Serialize + DeserializeOwned>(&self, told: T) -> Option<T> {
+    /// Whether parts of what agents and people say are hidden.
+    pub fn hides_content(&self) -> bool {
+        match self {
+            Self::Full => false,
+            Self::Redacted(redactor) => redactor.hides_content(),
+        }
+    }
+
         match self {
             Self::Full => Some(told),
             Self::Redacted(lens) => serde_json::from_value(lens.value(serde_json::to_value(told).ok()?)).ok(),
@@ -124,6 +132,17 @@ pub trait Redactor: Send + Sync + 'static {
 
     /// Redacts any other value about a worker or its runtime, such as a session or a problem.
     fn value(&self, value: Value) -> Value {
+    /// Whether it hides parts of what agents and people say. One that does not changes descriptions of sessions only: all
+    /// other responses and streams pass unchanged.
+    fn hides_content(&self) -> bool {
+        true
+    }
+
+    /// Whether it could change this encoded frame. A frame that it could not change is not parsed.
+    fn may_change(&self, _frame: &[u8]) -> bool {
+        true
+    }
+
         value
     }
 

@@ -6,7 +6,7 @@ mod export;
 mod send;
 mod view;
 
-pub(crate) use view::list;
+pub(crate) use view::{list, session_card};
 
 use clap::Subcommand;
 use client::{Client, EventPageOptions, SessionListOptions};

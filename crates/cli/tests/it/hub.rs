@@ -1,5 +1,6 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
+mod actions;
 mod audited;
 mod authors;
 mod broken;

@@ -394,5 +394,9 @@ export type WaitSettlement = Schemas["WaitSettlement"];
 export type WhenBusy = Schemas["WhenBusy"];
 /** The viewers and recent drivers of a worker. */
 export type WorkerPresence = Schemas["WorkerPresence"];
+/** A request about a worker, and whether the hub would accept it from the caller. */
+export type WorkerAction = Schemas["WorkerAction"];
+/** The response of `GET /api/runtimes/{runtime_id}/workers/{worker_id}`: the session, and what the caller may do with it. */
+export type WorkerDetails = Schemas["WorkerDetails"];
 /** The relay settings of a workspace. */
 export type WorkspaceRelaySettings = Schemas["WorkspaceRelaySettings"];
