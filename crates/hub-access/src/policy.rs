@@ -5,11 +5,13 @@
 
 mod combined;
 mod current;
+mod directory_policy;
 mod error_message;
 mod hidden_content;
 mod lost_parts;
 mod paths;
 mod redaction;
+mod relative_directories;
 mod roles;
 mod scanner;
 mod session_rules;
@@ -100,8 +102,6 @@ pub enum Visibility {
 }
 
 impl Visibility {
-    /// A value about a worker or its runtime, redacted; `None` if it cannot be shown.
-    pub fn show<T: Serialize + DeserializeOwned>(&self, told: T) -> Option<T> {
     /// Whether parts of what agents and people say are hidden.
     pub fn hides_content(&self) -> bool {
         match self {
@@ -110,6 +110,8 @@ impl Visibility {
         }
     }
 
+    /// A value about a worker or its runtime, redacted; `None` if it cannot be shown.
+    pub fn show<T: Serialize + DeserializeOwned>(&self, told: T) -> Option<T> {
         match self {
             Self::Full => Some(told),
             Self::Redacted(lens) => serde_json::from_value(lens.value(serde_json::to_value(told).ok()?)).ok(),
@@ -130,8 +132,6 @@ pub trait Redactor: Send + Sync + 'static {
     /// Starts to redact the events of a worker.
     fn redact_stream(&self) -> Box<dyn StreamRedactor>;
 
-    /// Redacts any other value about a worker or its runtime, such as a session or a problem.
-    fn value(&self, value: Value) -> Value {
     /// Whether it hides parts of what agents and people say. One that does not changes descriptions of sessions only: all
     /// other responses and streams pass unchanged.
     fn hides_content(&self) -> bool {
@@ -143,6 +143,8 @@ pub trait Redactor: Send + Sync + 'static {
         true
     }
 
+    /// Redacts any other value about a worker or its runtime, such as a session or a problem.
+    fn value(&self, value: Value) -> Value {
         value
     }
 

@@ -5,6 +5,7 @@ mod audited;
 mod authors;
 mod broken;
 mod browser;
+mod directories;
 mod forwarded;
 mod full_disk;
 mod hidden;

@@ -35,9 +35,11 @@ impl Shown {
         let (from, others) = (ring.bounds().oldest, BTreeMap::new());
         let mut shown = Self { ticket: Arc::new(Ticket(lens)), look, from, others, snapshot: None };
         let frames = kept(ring);
-        let envelopes: Vec<_> = frames.iter().filter_map(|(_, frame)| envelope(frame)).collect();
-        for (message, part) in lost(envelopes.iter().map(|envelope| &envelope.payload), &now.messages) {
-            shown.look.lose(&message, &part);
+        if shown.ticket.0.hides_content() {
+            let envelopes: Vec<_> = frames.iter().filter_map(|(_, frame)| envelope(frame)).collect();
+            for (message, part) in lost(envelopes.iter().map(|envelope| &envelope.payload), &now.messages) {
+                shown.look.lose(&message, &part);
+            }
         }
         for (seq, frame) in frames {
             shown.take(seq, &frame);
@@ -67,6 +69,9 @@ impl Shown {
     /// Looks at the next frame of the ring.
     pub(super) fn take(&mut self, seq: Seq, frame: &Bytes) {
         self.snapshot = None;
+        if !self.ticket.0.may_change(frame) {
+            return;
+        }
         if is_relay(frame) {
             // It tells of paths and programs, as an event does.
             let shown = serde_json::from_slice(frame).ok().map(|value| self.ticket.0.value(value));
