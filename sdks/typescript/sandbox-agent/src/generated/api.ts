@@ -4146,6 +4146,11 @@ export interface components {
             /** @description The target directory. */
             readonly path: string;
         };
+        /** @description The body of `POST /v1/fs/mkdir`. */
+        readonly CreateDirectoryRequest: {
+            /** @description The directory to create. */
+            readonly path: string;
+        };
         /** @description The body of `POST /v1/sessions/{id}`, which creates a session. */
         readonly CreateSessionRequest: {
             /** @description The agent. */
@@ -5701,11 +5706,6 @@ export interface operations {
             };
         };
     };
-    readonly hub_workers_watch: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description The cursor of the last received event; only new events if left out. */
-                readonly cursor?: string;
     readonly hub_workers_get: {
         readonly parameters: {
             readonly query?: never;
@@ -5740,6 +5740,11 @@ export interface operations {
             };
         };
     };
+    readonly hub_workers_watch: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The cursor of the last received event; only new events if left out. */
+                readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -7411,15 +7416,16 @@ export interface operations {
     };
     readonly fs_mkdir: {
         readonly parameters: {
-            readonly query: {
-                /** @description The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to. */
-                readonly path: string;
-            };
+            readonly query?: never;
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly requestBody?: never;
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateDirectoryRequest"];
+            };
+        };
         readonly responses: {
             /** @description The response of `POST /v1/fs/mkdir`. */
             readonly 200: {
