@@ -17,6 +17,8 @@ pub struct Config {
     pub current_dir: PathBuf,
     /// Variables of ours that agents do not inherit.
     pub env_remove: Vec<OsString>,
+    /// How long an agent may take to become ready after its process was started.
+    pub ready_timeout: Duration,
     /// How long an agent may take to end by itself before it is killed.
     pub grace: Duration,
     /// How long a person may take to answer; for ever if none.

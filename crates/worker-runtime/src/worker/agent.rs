@@ -1,7 +1,5 @@
 //! The agent of a session: starting it, hearing it, ending it.
 
-use std::time::Duration;
-
 use futures_util::future::BoxFuture;
 use protocol::{Event, event::TurnEndReason, sessions::AgentError};
 use secrecy::ExposeSecret;
@@ -13,9 +11,6 @@ use crate::{
     launch::Start,
     link::{Link, Said},
 };
-
-/// How long an agent may take until it can be told things. Some are 300 MB and start on a busy machine.
-const HANDSHAKE: Duration = Duration::from_secs(120);
 
 /// The agent of a session.
 pub(super) enum Agent {
@@ -57,7 +52,7 @@ impl Worker {
                     self.warn(warning, None);
                 }
                 let out = link.start();
-                let deadline = Instant::now() + HANDSHAKE;
+                let deadline = Instant::now() + self.launcher.config.ready_timeout;
                 self.agent = Agent::Running { link, deadline };
                 self.take(out, None);
             }

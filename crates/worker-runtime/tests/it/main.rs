@@ -5,3 +5,4 @@ mod lost;
 mod observed;
 mod runtime;
 mod secrets;
+mod silent_agent;

@@ -8,11 +8,11 @@ use std::{
     time::Duration,
 };
 
-use agents::{Catalog, Installer, install};
+use agents::{Catalog, Installer, UserAgent, install};
 use axum::{Router, extract::State, response::Response, routing::get};
 use futures_util::future::{BoxFuture, ready};
 use protocol::{
-    SessionId,
+    AgentName, SessionId,
     config::Skill,
     sessions::{CreateSessionRequest, SendMessageRequest, WhenBusy},
 };
@@ -104,11 +104,21 @@ fn mock() -> PathBuf {
 }
 
 pub(crate) fn sessions(home: &TempDir) -> Sessions {
-    let catalog = Catalog::new(&mock(), BTreeMap::new()).unwrap();
+    sessions_with(home, BTreeMap::new(), Duration::from_secs(120))
+}
+
+/// With further agents, which must become ready in this time.
+pub(crate) fn sessions_with(
+    home: &TempDir,
+    agents: BTreeMap<AgentName, UserAgent>,
+    ready_timeout: Duration,
+) -> Sessions {
+    let catalog = Catalog::new(&mock(), agents).unwrap();
     let config = Config {
         directory: home.path().join("sessions"),
         current_dir: home.path().into(),
         env_remove: Vec::new(),
+        ready_timeout,
         grace: Duration::from_secs(2),
         patience: None,
         idle: Duration::from_secs(600),
