@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use acp::InstanceRegistry;
-use agents::{Catalog, Installer};
+use agent_catalog::Catalog;
+use agent_install::Installer;
 use axum::{extract::FromRef, response::Response};
 use files::{RootDirectory, RootedPath};
 use journal::Retention;

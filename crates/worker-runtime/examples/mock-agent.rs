@@ -3,5 +3,5 @@
 use std::{io, process::ExitCode};
 
 fn main() -> io::Result<ExitCode> {
-    agents::mock::serve(io::stdin().lock(), io::stdout().lock()).map(ExitCode::from)
+    mock_agent::serve(io::stdin().lock(), io::stdout().lock()).map(ExitCode::from)
 }

@@ -22,7 +22,7 @@ pub enum Error {
     Conflict(SessionId),
     /// There is no such agent.
     #[error(transparent)]
-    UnknownAgent(#[from] agents::UnknownAgent),
+    UnknownAgent(#[from] agent_catalog::UnknownAgent),
     /// The agent would have to work in a place that is none.
     #[error("`directory` must be the absolute path of an existing directory: `{path}` {problem}")]
     Directory {

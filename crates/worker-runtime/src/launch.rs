@@ -6,12 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use agents::{
-    Definition, Installer, Want,
-    adapter::{self, Adapted, Options, Transport},
-    install::{Ask, ReadyError},
-    serve::Servers,
-};
+use agent_adapters::{self as adapter, Adapted, Options, Transport};
+use agent_catalog::{Definition, Want};
+use agent_install::{Ask, Installer, ReadyError};
+use agent_server::Servers;
 use files::private_file;
 use process::ProcessSpec;
 use protocol::{

@@ -1,7 +1,7 @@
 //! Sessions: conversations with any agent in the universal vocabulary, durable, with people in the loop.
 //!
 //! A session is a journal on disk and a *worker*, the one task that owns it: it starts the agent, drives it by its adapter
-//! (`agents::adapter`), keeps the queue of inputs and the open waits, and writes down everything before anybody sees it.
+//! (`agent_adapters`), keeps the queue of inputs and the open waits, and writes down everything before anybody sees it.
 //! Whoever comes later, and whatever was killed in between, the journal and its notes are the truth.
 //!
 //! Knows nothing of HTTP: its door is in `daemon`. With the feature `ws-server` it also knows how an observation goes over a

@@ -1,9 +1,7 @@
 //! An agent that runs, with its adapter.
 
-use agents::{
-    adapter::{Adapter, Call, Heard, Order, Out, Saying},
-    serve::{self, Attached, Calls, Events},
-};
+use agent_adapters::{Adapter, Call, Heard, Order, Out, Saying};
+use agent_server::{self as serve, Attached, Calls, Events};
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
 use process::{FramedLine, ProcessControl, ProcessStdin, Signal, StdinSendError, StdoutLines};

@@ -7,10 +7,8 @@ use std::{
     time::Duration,
 };
 
-use agents::{
-    Definition,
-    adapter::{Fact, Offers, fixed_modes, with_build},
-};
+use agent_adapters::{Fact, Offers, fixed_modes, with_build};
+use agent_catalog::Definition;
 use files::private_file;
 use parking_lot::Mutex;
 use protocol::{

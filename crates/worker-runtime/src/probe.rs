@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agents::adapter::{Fact, Order, Out, Prompt};
+use agent_adapters::{Fact, Order, Out, Prompt};
 use protocol::{Event, InputId, sessions::AgentError};
 
 use crate::{

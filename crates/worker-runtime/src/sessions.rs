@@ -9,7 +9,9 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use agents::{Definition, Installer, serve::Servers};
+use agent_catalog::Definition;
+use agent_install::Installer;
+use agent_server::Servers;
 use bytes::BytesMut;
 use journal::{
     Seq, StartPosition,

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::{Definition, Installer};
+use agent_catalog::Definition;
+use agent_install::Installer;
 use journal::durable::DurableJournal;
 use parking_lot::{Mutex, RwLock};
 use protocol::{

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use agents::adapter::{Asking, PermissionAsk, QuestionAsk};
+use agent_adapters::{Asking, PermissionAsk, QuestionAsk};
 use jiff::Timestamp;
 use journal::durable::{DurableJournal, RecordUpdate};
 use protocol::{

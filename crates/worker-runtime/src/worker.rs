@@ -12,10 +12,8 @@ mod restore;
 
 use std::{sync::Arc, time::Duration};
 
-use agents::{
-    Definition,
-    adapter::{Fact, Saying},
-};
+use agent_adapters::{Fact, Saying};
+use agent_catalog::Definition;
 use jiff::Timestamp;
 use journal::durable;
 use protocol::{
@@ -157,7 +155,7 @@ impl Worker {
     }
 
     /// Notes what came of hearing or telling something.
-    fn take(&mut self, out: agents::adapter::Out, raw: Option<&[u8]>) {
+    fn take(&mut self, out: agent_adapters::Out, raw: Option<&[u8]>) {
         self.says.extend(out.says);
         let mut raw = raw;
         for fact in out.facts {

@@ -1,6 +1,6 @@
 //! What the worker makes of what it learns of the agent.
 
-use agents::adapter::{Fact, Order, PermissionAsk, Reply as Reaction};
+use agent_adapters::{Fact, Order, PermissionAsk, Reply as Reaction};
 use protocol::{
     Event, TurnId,
     event::{InputState, SessionStatus, TokenUsage, TurnEndReason, TurnStarted},
@@ -101,10 +101,10 @@ impl Worker {
         self.note(Event::Error(warning), false, raw);
     }
 
-    fn asked(&mut self, key: String, asking: agents::adapter::Asking, raw: Option<&[u8]>) {
+    fn asked(&mut self, key: String, asking: agent_adapters::Asking, raw: Option<&[u8]>) {
         let turn = self.turn.as_ref().map(|turn| turn.id);
         let patience = self.launcher.config.patience;
-        let permission = matches!(asking, agents::adapter::Asking::Permission(PermissionAsk { .. }));
+        let permission = matches!(asking, agent_adapters::Asking::Permission(PermissionAsk { .. }));
         match self.waits.ask(&self.shared.id, turn, key.clone(), asking, patience) {
             Some(event) => {
                 self.note(event, false, raw);

@@ -1,6 +1,6 @@
 //! What the worker is asked to do.
 
-use agents::adapter::{Order, Prompt, Reply as Reaction};
+use agent_adapters::{Order, Prompt, Reply as Reaction};
 use jiff::Timestamp;
 use protocol::{
     Author, Event, IdempotencyKey, Message, TurnId, WaitId,

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use agents::Definition;
+use agent_catalog::Definition;
 use jiff::Timestamp;
 use journal::{JournalItem, Seq, StartPosition};
 use protocol::{

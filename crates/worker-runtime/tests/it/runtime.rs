@@ -8,7 +8,8 @@ use std::{
     time::Duration,
 };
 
-use agents::{Catalog, Installer, UserAgent, install};
+use agent_catalog::{Catalog, UserAgent};
+use agent_install::{self as install, Installer};
 use axum::{Router, extract::State, response::Response, routing::get};
 use futures_util::future::{BoxFuture, ready};
 use protocol::{

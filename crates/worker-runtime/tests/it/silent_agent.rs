@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
-use agents::UserAgent;
+use agent_catalog::UserAgent;
 use protocol::sessions::{AgentError, CreateSessionRequest};
 use tempfile::TempDir;
 
