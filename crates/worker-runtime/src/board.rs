@@ -46,18 +46,18 @@ impl Board {
     }
 
     /// Shows what is open in a session now, and tells what has changed. `settled` knows those that no longer are.
-    pub(crate) fn show<'a>(
+    pub(crate) fn show(
         &self,
         session: &SessionId,
         open: Vec<Wait>,
-        settled: impl Fn(WaitId) -> Option<&'a Wait>,
+        settled: impl Fn(WaitId) -> Option<Wait>,
     ) {
         let mut now = self.now.lock();
         let before = now.open.remove(session).unwrap_or_default();
         let is_in = |waits: &[Wait], wait: &Wait| waits.iter().any(|other| other.id == wait.id);
         let mut events = Vec::new();
         for wait in before.iter().filter(|wait| !is_in(&open, wait)) {
-            let wait = settled(wait.id).cloned().unwrap_or_else(|| gone(wait.clone()));
+            let wait = settled(wait.id).unwrap_or_else(|| gone(wait.clone()));
             now.remember(wait.id, session);
             events.push(WaitEvent::Settled { wait: wait.into() });
         }

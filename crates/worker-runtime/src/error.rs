@@ -110,7 +110,19 @@ pub enum Error {
     /// The thread that agents are heard on cannot be had.
     #[error("could not start the session thread")]
     Thread(#[source] Arc<io::Error>),
-    /// A note in the file cannot be understood.
+    /// A stored record of a session cannot be read. The session stays as it is on the disk.
+    #[error(
+        "the {record} of session `{session}` cannot be read; start the version of Tombolo that wrote it, or delete the session"
+    )]
+    Unreadable {
+        /// The session.
+        session: SessionId,
+        /// The record, for people.
+        record: String,
+        /// The cause.
+        source: Arc<serde_json::Error>,
+    },
+    /// The stored events of a session contradict its records.
     #[error("the stored state of session `{0}` is unreadable")]
     Damaged(SessionId),
     /// The daemon is ending, or the session is.
@@ -134,6 +146,16 @@ fn how(settled: &WaitSettlement) -> String {
         WaitOutcome::Permission(PermissionOutcome::Withdrawn)
         | WaitOutcome::Question(QuestionOutcome::Withdrawn) => "withdrawn".into(),
         WaitOutcome::Question(QuestionOutcome::Answered(answers)) => answers.concat().join(", "),
+    }
+}
+
+impl Error {
+    pub(crate) fn unreadable(
+        session: &SessionId,
+        record: impl Into<String>,
+        source: serde_json::Error,
+    ) -> Self {
+        Error::Unreadable { session: session.clone(), record: record.into(), source: Arc::new(source) }
     }
 }
 

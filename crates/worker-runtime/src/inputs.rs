@@ -2,18 +2,17 @@
 
 use std::collections::VecDeque;
 
-use jiff::Timestamp;
 use journal::durable::{DurableJournal, RecordUpdate};
 use protocol::{
-    Author, IdempotencyKey, InputId, TurnId,
+    Author, IdempotencyKey, InputId, SessionId, TurnId,
     event::{InputReceipt, InputState},
-    sessions::{MessageAccepted, SendMessageRequest, SessionInput},
+    sessions::{MessageAccepted, SendMessageRequest},
 };
 use sha2::{Digest, Sha256};
 
 use crate::{
     Error,
-    kept::{INPUT, KeptInput, note},
+    stored_input::{INPUT, InputContent, StoredInput},
 };
 
 /// How many inputs may wait for their turn.
@@ -26,17 +25,20 @@ const SETTLED_MAX: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     /// All that are remembered, the oldest first.
-    all: VecDeque<KeptInput>,
+    all: VecDeque<StoredInput>,
     changes: Vec<RecordUpdate>,
 }
 
 impl Inputs {
     /// As the notes have it.
-    pub(crate) async fn open(journal: &DurableJournal) -> Result<Self, Error> {
-        let notes = journal.records(INPUT, String::new(), (QUEUE_MAX + SETTLED_MAX) as u32).await?;
-        // Ids sort by birth.
-        let all = notes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect();
-        Ok(Self { all, changes: Vec::new() })
+    pub(crate) async fn open(session: &SessionId, journal: &DurableJournal) -> Result<Self, Error> {
+        let records = journal.records(INPUT, String::new(), (QUEUE_MAX + SETTLED_MAX) as u32).await?;
+        // Keys are ids, which sort by the time of their creation.
+        let parsed = records.iter().map(|(key, json)| {
+            serde_json::from_slice(json)
+                .map_err(|source| Error::unreadable(session, format!("input {key}"), source))
+        });
+        Ok(Self { all: parsed.collect::<Result<_, _>>()?, changes: Vec::new() })
     }
 
     /// What was answered when this was sent before.
@@ -61,24 +63,16 @@ impl Inputs {
         key: Option<IdempotencyKey>,
         turn: TurnId,
         author: Author,
-    ) -> Result<SessionInput, Error> {
+    ) -> Result<InputContent, Error> {
         let waiting = self.queued().count();
         if waiting >= QUEUE_MAX {
             return Err(Error::QueueFull(waiting));
         }
         let digest = digest(&send);
-        let input = SessionInput {
-            id: InputId::mint(),
-            turn_id: turn,
-            author,
-            message: send.message,
-            attachments: send.attachments,
-            state: InputState::Accepted,
-            accepted_at: Timestamp::now(),
-        };
-        let kept = KeptInput { input: input.clone(), key, digest };
-        self.changes.push(note(INPUT, input.id.to_string(), &kept));
-        self.all.push_back(kept);
+        let input = InputContent::new(send, turn, author);
+        let stored = StoredInput::new(input.clone(), key, digest);
+        self.changes.push(stored.update());
+        self.all.push_back(stored);
         if self.all.len() > QUEUE_MAX + SETTLED_MAX
             && let Some(old) = self.all.pop_front()
         {
@@ -88,12 +82,12 @@ impl Inputs {
     }
 
     /// Those that wait, in order.
-    pub(crate) fn queued(&self) -> impl Iterator<Item = &SessionInput> {
+    pub(crate) fn queued(&self) -> impl Iterator<Item = &InputContent> {
         self.all.iter().map(|kept| &kept.input).filter(|input| is_queued(input.state))
     }
 
     /// The input of this name.
-    pub(crate) fn get(&self, id: InputId) -> Option<&SessionInput> {
+    pub(crate) fn get(&self, id: InputId) -> Option<&InputContent> {
         self.all.iter().map(|kept| &kept.input).find(|input| input.id == id)
     }
 
@@ -117,7 +111,7 @@ impl Inputs {
             return None;
         }
         kept.input.state = state;
-        self.changes.push(note(INPUT, id.to_string(), kept));
+        self.changes.push(kept.update());
         let mut receipt = receipt(&kept.input);
         receipt.reason = reason.map(str::to_owned);
         Some(receipt)
@@ -132,7 +126,7 @@ impl Inputs {
     ) -> Result<InputReceipt, Error> {
         let kept = self.waiting(id)?;
         kept.input.message = message;
-        let edited = note(INPUT, id.to_string(), kept);
+        let edited = kept.update();
         let receipt = InputReceipt {
             state: InputState::Edited,
             author: author.clone(),
@@ -151,7 +145,7 @@ impl Inputs {
         Ok(receipt)
     }
 
-    fn waiting(&mut self, id: InputId) -> Result<&mut KeptInput, Error> {
+    fn waiting(&mut self, id: InputId) -> Result<&mut StoredInput, Error> {
         let kept = self.all.iter_mut().find(|kept| kept.input.id == id).ok_or(Error::InputNotFound(id))?;
         match is_queued(kept.input.state) {
             true => Ok(kept),
@@ -170,7 +164,7 @@ fn is_queued(state: InputState) -> bool {
 }
 
 /// What to tell of an input.
-pub(crate) fn receipt(input: &SessionInput) -> InputReceipt {
+pub(crate) fn receipt(input: &InputContent) -> InputReceipt {
     InputReceipt {
         input_id: input.id,
         state: input.state,
@@ -182,7 +176,7 @@ pub(crate) fn receipt(input: &SessionInput) -> InputReceipt {
 }
 
 /// What to answer to whoever sent it.
-pub(crate) fn sent(input: &SessionInput) -> MessageAccepted {
+pub(crate) fn sent(input: &InputContent) -> MessageAccepted {
     MessageAccepted { input_id: input.id, turn_id: input.turn_id, state: input.state }
 }
 

@@ -12,16 +12,13 @@ use agent_install::{Ask, Installer, ReadyError};
 use agent_server::Servers;
 use files::private_file;
 use process::ProcessSpec;
-use protocol::{
-    AgentName, SessionId,
-    agents::AgentProtocol,
-    sessions::{AgentError, CreateSessionRequest},
-};
+use protocol::{AgentName, SessionId, agents::AgentProtocol, sessions::AgentError};
+use secrecy::{ExposeSecret, SecretString};
 use tokio::task::spawn_blocking;
 
 use crate::{
     Config, Error, Settings, error::chain, link::Link, metrics::Metrics, offers::OfferCache,
-    session_secrets::SessionSecrets,
+    session_secrets::SessionSecrets, stored_session::SessionOptions,
 };
 
 /// The longest line of an agent. A session parses, stores and publishes each line, so that one takes about eight times its size
@@ -40,7 +37,10 @@ pub(crate) struct Launcher {
 
 /// What is to be started.
 pub(crate) struct Start {
-    pub(crate) create: CreateSessionRequest,
+    pub(crate) options: SessionOptions,
+    pub(crate) secrets: SessionSecrets,
+    /// The API key for the agent's model.
+    pub(crate) token: Option<SecretString>,
     pub(crate) directory: PathBuf,
     pub(crate) private: PathBuf,
     pub(crate) run: String,
@@ -79,17 +79,17 @@ impl Launcher {
 
     /// Installs the agent if it is missing, and starts it.
     pub(crate) async fn start(&self, start: Start) -> Result<Link, AgentError> {
-        let create = &start.create;
+        let Start { options: chosen, secrets, .. } = &start;
         let missing = || AgentError::StartFailed {
             message: format!(
                 "there is no agent `{}`; run `tombolo agents list` to see which exist",
-                create.agent
+                chosen.agent
             ),
         };
-        let agent = self.agent(&create.agent).await.ok_or_else(missing)?;
-        let configured = self.settings.of(start.directory.clone(), create.skills.clone()).await;
+        let agent = self.agent(&chosen.agent).await.ok_or_else(missing)?;
+        let configured = self.settings.of(start.directory.clone(), secrets.skills.clone()).await;
         let (mut mcp, mut skills, mut warnings) = (configured.mcp, configured.skills, configured.warnings);
-        mcp.extend(create.mcp.clone());
+        mcp.extend(secrets.mcp.clone());
         if agent.capabilities.mcp == Some(false) {
             let without = |server| AgentError::McpUnavailable {
                 server,
@@ -108,12 +108,12 @@ impl Launcher {
             run: start.run.clone(),
             directory: start.directory.clone(),
             private: start.private.clone(),
-            agent_mode: create.agent_mode.clone(),
-            permission_mode: create.permission_mode,
-            model: create.model.clone(),
-            variant: create.variant.clone(),
+            agent_mode: chosen.agent_mode.clone(),
+            permission_mode: chosen.permission_mode,
+            model: chosen.model.clone(),
+            variant: chosen.variant.clone(),
             resume: start.resume.clone(),
-            token: create.token.as_deref().map(|token| token.trim().into()),
+            token: start.token.clone(),
             mcp,
             skills: skills.clone(),
             modes: agent.modes.clone(),
@@ -121,18 +121,21 @@ impl Launcher {
         };
         // Options that the agent does not have are rejected before anything is installed.
         adapter::adapt(agent.protocol, &options)?;
-        let token = match &create.token {
-            Some(token) => key_variable(&agent, create)?.map(|variable| (variable.to_owned(), token.into())),
+        let token = match &start.token {
+            Some(token) => {
+                let variable = key_variable(&agent, chosen)?;
+                variable.map(|variable| (variable.to_owned(), token.expose_secret().into()))
+            }
             None => None,
         };
         let mut spec = self.spec(&agent, &start).await?;
         if options.token.is_none() {
-            options.token = self.installer.login_key(&agent, &start.directory, &create.env).await;
+            options.token = self.installer.login_key(&agent, &start.directory, &secrets.env).await;
         }
         let Adapted { adapter, transport, args, env, files } = adapter::adapt(agent.protocol, &options)?;
         spec = spec.args(args);
         // Whoever made the session knows better than the catalog, and better than the adapter.
-        let own = create.env.iter().map(|(name, value)| (name.clone(), value.into()));
+        let own = secrets.env.iter().map(|(name, value)| (name.clone(), value.into()));
         spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
         let private = start.private.clone();
         let given = agent.skills.clone().filter(|_| transport == Transport::Lines && !skills.is_empty());
@@ -165,7 +168,7 @@ impl Launcher {
 
     /// The agent as the catalog starts it, after installing what it lacks.
     async fn spec(&self, agent: &Definition, start: &Start) -> Result<ProcessSpec, AgentError> {
-        if let Some(version) = &start.create.agent_version {
+        if let Some(version) = &start.options.agent_version {
             let want =
                 Want::parse(Some(version)).map_err(|error| failed("understand `agentVersion`", &error))?;
             let ask = Ask { want, ..Ask::default() };
@@ -188,11 +191,8 @@ impl Launcher {
 }
 
 /// The variable in which the agent finds the session's `token`.
-fn key_variable<'a>(
-    agent: &'a Definition,
-    create: &CreateSessionRequest,
-) -> Result<Option<&'a str>, AgentError> {
-    let variable = agent.credentials.key_variable(create.model.as_deref());
+fn key_variable<'a>(agent: &'a Definition, options: &SessionOptions) -> Result<Option<&'a str>, AgentError> {
+    let variable = agent.credentials.key_variable(options.model.as_deref());
     variable
         .map_err(|unknown| AgentError::Unsupported { feature: "token".into(), message: unknown.to_string() })
 }

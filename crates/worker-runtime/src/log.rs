@@ -7,7 +7,7 @@ use protocol::{Event, Message, Transcript};
 
 use crate::{
     Error,
-    kept::{self, MESSAGE, message_key, note},
+    stored_session::{MESSAGE, message_key, record_update},
 };
 
 /// How many messages are kept in memory between turns, and how many a snapshot holds at most.
@@ -77,7 +77,9 @@ impl Log {
         let messages = self.transcript.messages();
         changed
             .into_iter()
-            .filter_map(|at| Some(note(MESSAGE, message_key(self.earlier + at as u64), messages.get(at)?)))
+            .filter_map(|at| {
+                Some(record_update(MESSAGE, message_key(self.earlier + at as u64), messages.get(at)?))
+            })
             .collect()
     }
 
@@ -103,7 +105,7 @@ pub(crate) async fn page(
     after: String,
     most: u32,
 ) -> Result<(Vec<Message>, Option<String>), Error> {
-    let mut notes = journal.records(kept::MESSAGE, after, most + 1).await?;
+    let mut notes = journal.records(MESSAGE, after, most + 1).await?;
     let more = notes.len() > most as usize;
     notes.truncate(most as usize);
     let next = notes.last().filter(|_| more).map(|(key, _)| key.clone());

@@ -23,6 +23,8 @@ use tracing::debug;
 use crate::{
     launch::{Launcher, Start},
     link::Link,
+    session_secrets::SessionSecrets,
+    stored_session::SessionOptions,
 };
 
 /// The name of the cache file, in the directory of the sessions.
@@ -159,7 +161,9 @@ impl Launcher {
 
     async fn ask_offers(&self, agent: &Arc<Definition>, directory: PathBuf) -> Option<Offers> {
         let start = Start {
-            create: CreateSessionRequest::new(agent.id.clone()),
+            options: SessionOptions::new(&CreateSessionRequest::new(agent.id.clone())),
+            secrets: SessionSecrets::default(),
+            token: None,
             private: self.config.directory.join("private").join(".offers").join(agent.id.as_str()),
             directory,
             run: "offers".into(),

@@ -22,7 +22,7 @@ use protocol::{
     AgentName, Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
     agents::{AgentModeList, AgentModelList},
     sessions::{
-        AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest, MessageAccepted,
+        AgentError, AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest, MessageAccepted,
         SendMessageRequest, Session, SessionInput, SessionSnapshot, SessionState,
     },
     wait::{AnswerWaitRequest, Wait},
@@ -34,13 +34,15 @@ use tracing::error;
 use crate::{
     Config, Error, SessionFilter, Settings, Waiting,
     board::Board,
+    error::chain,
     launch::Launcher,
     log,
     metrics::{self, Metrics},
     offers::OfferCache,
     page::{self, PageError},
+    session_entry::SessionEntry,
+    session_store::{self, SessionStore},
     shared::Shared,
-    shelf::{self, Entry, Shelf},
     worker::{Answer, Msg, Reply, Stop, Worker, nobody},
 };
 
@@ -64,7 +66,7 @@ pub type Readers = durable::DurableReader;
 struct Inner {
     launcher: Arc<Launcher>,
     /// Opened by [`Sessions::open`], or when it is first needed.
-    shelf: OnceCell<Shelf>,
+    store: OnceCell<SessionStore>,
     /// What waits in them.
     board: Arc<Board>,
     workers: TaskTracker,
@@ -78,9 +80,9 @@ impl Sessions {
         let metrics = Metrics::default();
         let offer_cache = OfferCache::new(&config.directory);
         let launcher = Arc::new(Launcher { config, installer, settings, servers, metrics, offer_cache });
-        let (shelf, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
+        let (store, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
         let board = Arc::new(Board::new());
-        Self { inner: Arc::new(Inner { launcher, shelf, board, workers, stop }) }
+        Self { inner: Arc::new(Inner { launcher, store, board, workers, stop }) }
     }
 
     /// Opens the database of sessions if there is one. The first session creates it: the reserve that it keeps on the disk would
@@ -89,11 +91,11 @@ impl Sessions {
     /// # Errors
     /// If the database cannot be used, or another daemon uses it.
     pub async fn open(&self) -> Result<(), Error> {
-        if self.has_database() { self.shelf().await.map(drop) } else { Ok(()) }
+        if self.has_database() { self.store().await.map(drop) } else { Ok(()) }
     }
 
     fn has_database(&self) -> bool {
-        self.inner.launcher.config.directory.join(shelf::FILE).exists()
+        self.inner.launcher.config.directory.join(session_store::FILE).exists()
     }
 
     /// Goes on with what was interrupted when the daemon was last ended.
@@ -101,18 +103,26 @@ impl Sessions {
         if !self.has_database() {
             return;
         }
-        let shelf = match self.shelf().await {
-            Ok(shelf) => shelf,
+        let store = match self.store().await {
+            Ok(store) => store,
             Err(error) => return error!(%error, "could not open the session store"),
         };
-        for entry in shelf.entries() {
+        for entry in store.entries() {
             self.catch_up(&entry).await;
         }
     }
 
     fn directory(&self, directory: Option<&str>) -> Result<PathBuf, Error> {
         let Some(directory) = directory else {
-            return Ok(self.inner.launcher.config.current_dir.clone());
+            let directory = self.inner.launcher.config.current_dir.clone();
+            // A path that is not UTF-8 cannot be stored.
+            return match directory.to_str() {
+                Some(_) => Ok(directory),
+                None => Err(Error::Directory {
+                    path: directory.display().to_string(),
+                    problem: "is not valid UTF-8",
+                }),
+            };
         };
         let path = PathBuf::from(directory);
         let problem = if !path.is_absolute() {
@@ -129,11 +139,11 @@ impl Sessions {
 
     /// The sessions that match, the one that was used last first.
     pub async fn list(&self, filter: &SessionFilter) -> Result<Vec<Session>, Error> {
-        let entries = self.shelf().await?.entries();
+        let entries = self.store().await?.entries();
         for entry in &entries {
             self.catch_up(entry).await;
         }
-        let there = entries.iter().filter_map(|entry| entry.shared.get());
+        let there = entries.iter().filter_map(|entry| entry.handle.get());
         let views = there.map(|shared| shared.view.read());
         let mut sessions: Vec<_> =
             views.filter(|view| filter.matches(view)).map(|view| view.clone()).collect();
@@ -143,7 +153,7 @@ impl Sessions {
 
     /// One session as it is now.
     pub async fn get(&self, id: &SessionId) -> Result<Session, Error> {
-        if let Some(entry) = self.shelf().await?.get(id) {
+        if let Some(entry) = self.store().await?.get(id) {
             self.catch_up(&entry).await;
         }
         Ok(self.shared(id).await?.view.read().clone())
@@ -152,19 +162,15 @@ impl Sessions {
     /// How many sessions have an agent that runs, by agent.
     pub fn running(&self) -> HashMap<AgentName, u64> {
         let mut running = HashMap::new();
-        for entry in self.inner.shelf.get().map(Shelf::entries).unwrap_or_default() {
-            let state = entry.shared.get().map(|shared| shared.view.read().state);
-            let runs = |state| {
-                matches!(
-                    state,
-                    SessionState::Starting
-                        | SessionState::Idle
-                        | SessionState::Running
-                        | SessionState::Waiting
-                )
-            };
-            if state.is_some_and(runs) {
-                *running.entry(entry.create.agent.clone()).or_default() += 1;
+        for entry in self.inner.store.get().map(SessionStore::entries).unwrap_or_default() {
+            let Some(shared) = entry.handle.get() else { continue };
+            let view = shared.view.read();
+            let is_running = matches!(
+                view.state,
+                SessionState::Starting | SessionState::Idle | SessionState::Running | SessionState::Waiting
+            );
+            if is_running {
+                *running.entry(view.agent.clone()).or_default() += 1;
             }
         }
         running
@@ -278,7 +284,7 @@ impl Sessions {
 
     /// What waits in all sessions, once it shows everything that anybody has read of.
     async fn board(&self) -> Result<&Arc<Board>, Error> {
-        for entry in self.shelf().await?.entries() {
+        for entry in self.store().await?.entries() {
             self.catch_up(&entry).await;
         }
         Ok(&self.inner.board)
@@ -328,49 +334,49 @@ impl Sessions {
     /// Tells what was counted, and how it is with the sessions; before the first is needed there are none.
     pub fn register(&self, registry: &mut Registry) {
         self.inner.launcher.metrics.register(registry);
-        let entries = self.inner.shelf.get().map(Shelf::entries).unwrap_or_default();
+        let entries = self.inner.store.get().map(SessionStore::entries).unwrap_or_default();
         let now = |shared: &Arc<Shared>| {
             let view = shared.view.read();
             (view.state, view.open_waits)
         };
-        metrics::register_now(registry, entries.iter().filter_map(|entry| entry.shared.get()).map(now));
+        metrics::register_now(registry, entries.iter().filter_map(|entry| entry.handle.get()).map(now));
     }
 
     /// Ends a session and its agent, and forgets it.
     pub async fn delete(&self, id: &SessionId) -> Result<(), Error> {
-        let shelf = self.shelf().await?;
-        match shelf.get(id) {
-            Some(entry) => self.delete_entry(shelf, &entry).await,
+        let store = self.store().await?;
+        match store.get(id) {
+            Some(entry) => self.delete_entry(store, &entry).await,
             None => Ok(()),
         }
     }
 
-    async fn delete_entry(&self, shelf: &Shelf, entry: &Arc<Entry>) -> Result<(), Error> {
+    async fn delete_entry(&self, store: &SessionStore, entry: &Arc<SessionEntry>) -> Result<(), Error> {
         let id = &entry.id;
         match self.ask(entry, |reply| Msg::Stop(Stop::Delete, reply)).await {
-            // What cannot be read can be deleted all the same.
-            Ok(()) | Err(Error::Damaged(_)) => {}
+            // A session that cannot be read can still be deleted.
+            Ok(()) | Err(Error::Damaged(_) | Error::Unreadable { .. } | Error::Secrets { .. }) => {}
             Err(error) => return Err(error),
         }
-        shelf.store.delete(id.as_str()).await?;
+        store.journals.delete(id.as_str()).await?;
         let private = self.inner.launcher.private(id);
         // What is left of it is of no use to anybody, and is overwritten by a session of the same name.
         let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(private)).await;
         self.inner.board.forget(id);
-        shelf.forget(entry);
+        store.remove(entry);
         Ok(())
     }
 
     /// Ends all agents; the sessions stay.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
-        let Some(shelf) = self.inner.shelf.get() else { return self.inner.board.seal() };
+        let Some(store) = self.inner.store.get() else { return self.inner.board.seal() };
         let mut stops = tokio::task::JoinSet::new();
-        for entry in shelf.entries() {
-            let worker = entry.door.lock().clone().filter(|worker| !worker.is_closed());
+        for entry in store.entries() {
+            let worker = entry.commands.lock().clone().filter(|worker| !worker.is_closed());
             let Some(worker) = worker else {
                 // Nobody else tells its readers that nothing more comes.
-                entry.shared.get().inspect(|shared| shared.journal.seal());
+                entry.handle.get().inspect(|shared| shared.journal.seal());
                 continue;
             };
             stops.spawn(async move {
@@ -389,11 +395,11 @@ impl Sessions {
 
     /// An event is seen a moment before what it comes to: whoever has read it and asks is not told what was before. And
     /// what was under way when the daemon was last ended is gone on with first.
-    async fn catch_up(&self, entry: &Arc<Entry>) {
+    async fn catch_up(&self, entry: &Arc<SessionEntry>) {
         let behind =
             |shared: &Arc<Shared>| shared.view.read().newest_seq < shared.journal.bounds().newest.get();
         let unfinished = entry.unfinished.load(Ordering::Acquire);
-        if !unfinished && !entry.shared.get().is_some_and(behind) {
+        if !unfinished && !entry.handle.get().is_some_and(behind) {
             return;
         }
         // The worker answers once it has shown everything that it has written; one that ends shows nothing more.
@@ -406,12 +412,12 @@ impl Sessions {
     }
 
     async fn ask_of<T>(&self, id: &SessionId, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
-        let entry = self.shelf().await?.get(id).ok_or_else(|| Error::NotFound(id.clone()))?;
+        let entry = self.store().await?.get(id).ok_or_else(|| Error::NotFound(id.clone()))?;
         self.ask(&entry, msg).await
     }
 
-    async fn ask<T>(&self, entry: &Arc<Entry>, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
-        let shared = entry.shared.get().ok_or_else(|| Error::NotFound(entry.id.clone()))?;
+    async fn ask<T>(&self, entry: &Arc<SessionEntry>, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
+        let shared = entry.handle.get().ok_or_else(|| Error::NotFound(entry.id.clone()))?;
         let worker = self.door(entry, shared)?;
         let ending = || Error::Ending(entry.id.clone());
         let (reply, answer) = oneshot::channel();
@@ -420,26 +426,29 @@ impl Sessions {
     }
 
     /// The way to a session's worker, which is started if it is not there.
-    fn door(&self, entry: &Entry, shared: &Arc<Shared>) -> Result<mpsc::Sender<Msg>, Error> {
+    fn door(&self, entry: &SessionEntry, shared: &Arc<Shared>) -> Result<mpsc::Sender<Msg>, Error> {
         if self.inner.stop.is_cancelled() {
             return Err(Error::Ending(entry.id.clone()));
         }
-        let mut door = entry.door.lock();
+        let mut door = entry.commands.lock();
         if let Some(worker) = door.as_ref().filter(|worker| !worker.is_closed()) {
             return Ok(worker.clone());
         }
         let (tx, rx) = mpsc::channel(ASKS_MAX);
         let (shared, launcher) = (shared.clone(), self.inner.launcher.clone());
-        let agent = entry.create.agent.clone();
+        let agent = entry.parameters()?.options.agent.clone();
         let work = async move {
             let agent = launcher.agent(&agent).await;
-            match Worker::open(shared, launcher, agent, rx).await {
+            match Worker::open(shared.clone(), launcher, agent, rx).await {
                 Ok(worker) => worker.run().await,
-                // The next one who asks makes it try again.
-                Err((error, rx)) => refuse_all(rx, &error),
+                // The next request tries again.
+                Err((error, rx)) => {
+                    shared.view.write().error = Some(AgentError::StorageError { message: chain(&error) });
+                    refuse_all(rx, &error);
+                }
             }
         };
-        self.inner.workers.spawn_on(work, &entry.thread);
+        self.inner.workers.spawn_on(work, &entry.runtime);
         *door = Some(tx.clone());
         Ok(tx)
     }
@@ -450,12 +459,12 @@ impl Sessions {
     }
 
     async fn shared(&self, id: &SessionId) -> Result<Arc<Shared>, Error> {
-        let entry = self.shelf().await?.get(id);
-        entry.and_then(|entry| entry.shared.get().cloned()).ok_or_else(|| Error::NotFound(id.clone()))
+        let entry = self.store().await?.get(id);
+        entry.and_then(|entry| entry.handle.get().cloned()).ok_or_else(|| Error::NotFound(id.clone()))
     }
 
-    async fn shelf(&self) -> Result<&Shelf, Error> {
-        self.inner.shelf.get_or_try_init(|| Shelf::open(&self.inner.launcher, &self.inner.board)).await
+    async fn store(&self) -> Result<&SessionStore, Error> {
+        self.inner.store.get_or_try_init(|| SessionStore::open(&self.inner.launcher, &self.inner.board)).await
     }
 }
 

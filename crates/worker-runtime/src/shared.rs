@@ -12,7 +12,7 @@ use protocol::{
 };
 use secrecy::SecretString;
 
-use crate::{board::Board, kept::Kept, session_secrets::SessionSecrets};
+use crate::{board::Board, session_secrets::SessionSecrets, stored_session::StoredSession};
 
 /// What everybody may see of a session.
 pub(crate) struct Shared {
@@ -33,15 +33,32 @@ impl Shared {
     pub(crate) fn new(
         id: SessionId,
         journal: DurableJournal,
-        kept: &Kept,
+        stored: &StoredSession,
         secrets: SessionSecrets,
         (installer, board): (&Installer, &Arc<Board>),
     ) -> Arc<Self> {
         let newest = journal.bounds().newest.get();
-        let agent = installer.catalog().get(&kept.create.agent).cloned();
-        let session = describe(&id, kept, agent.as_ref(), Doing::default(), 0, newest);
+        let agent = installer.catalog().get(&stored.options.agent).cloned();
+        let session = describe(&id, stored, agent.as_ref(), Doing::default(), 0, newest);
         let (view, board) = (RwLock::new(session), Arc::clone(board));
         Arc::new(Self { id, journal, token: Mutex::default(), secrets, view, board })
+    }
+
+    /// The handle of a session whose record cannot be read. Its events still can.
+    pub(crate) fn unreadable(
+        id: SessionId,
+        journal: DurableJournal,
+        view: Session,
+        board: &Arc<Board>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            journal,
+            token: Mutex::default(),
+            secrets: SessionSecrets::default(),
+            view: RwLock::new(view),
+            board: Arc::clone(board),
+        })
     }
 }
 
@@ -56,32 +73,32 @@ pub(crate) struct Doing {
 /// A session as the API tells it.
 pub(crate) fn describe(
     id: &SessionId,
-    kept: &Kept,
+    stored: &StoredSession,
     agent: Option<&Arc<Definition>>,
     doing: Doing,
     waits: u64,
     newest: u64,
 ) -> Session {
-    let create = &kept.create;
+    let options = &stored.options;
     Session {
         id: id.clone(),
-        agent: create.agent.clone(),
-        agent_session_id: kept.agent_session_id.clone(),
-        title: create.title.clone().or_else(|| kept.first_words.clone()),
-        agent_mode: create.agent_mode.clone(),
-        permission_mode: create.permission_mode,
-        model: create.model.clone(),
-        variant: create.variant.clone(),
-        directory: kept.directory.display().to_string(),
+        agent: options.agent.clone(),
+        agent_session_id: stored.agent_session_id.clone(),
+        title: options.title.clone().or_else(|| stored.first_words.clone()),
+        agent_mode: options.agent_mode.clone(),
+        permission_mode: options.permission_mode,
+        model: options.model.clone(),
+        variant: options.variant.clone(),
+        directory: stored.directory.display().to_string(),
         state: doing.state,
         turn_id: doing.turn,
         queued_inputs: doing.queued,
         open_waits: waits,
-        usage: kept.usage,
-        error: kept.error.clone(),
+        usage: stored.usage,
+        error: stored.error.clone(),
         capabilities: agent.map_or_else(Default::default, |agent| agent.capabilities),
-        created_at: kept.created_at,
-        updated_at: kept.updated_at,
+        created_at: stored.created_at,
+        updated_at: stored.updated_at,
         newest_seq: newest,
     }
 }

@@ -16,7 +16,7 @@ use protocol::{
 
 use crate::{
     Error,
-    kept::{KeptWait, WAIT, note},
+    stored_wait::{StoredWait, WAIT, WaitContent},
 };
 
 /// How many waits are remembered after they were settled, so that who comes late is told who was faster.
@@ -29,16 +29,19 @@ const OPEN_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     /// All that are remembered, the oldest first.
-    all: VecDeque<KeptWait>,
+    all: VecDeque<StoredWait>,
     changes: Vec<RecordUpdate>,
 }
 
 impl Waits {
     /// As the notes have it.
-    pub(crate) async fn open(journal: &DurableJournal) -> Result<Self, Error> {
-        let notes = journal.records(WAIT, String::new(), (OPEN_MAX + SETTLED_MAX) as u32).await?;
-        let all = notes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect();
-        Ok(Self { all, changes: Vec::new() })
+    pub(crate) async fn open(session: &SessionId, journal: &DurableJournal) -> Result<Self, Error> {
+        let records = journal.records(WAIT, String::new(), (OPEN_MAX + SETTLED_MAX) as u32).await?;
+        let parsed = records.iter().map(|(key, json)| {
+            serde_json::from_slice(json)
+                .map_err(|source| Error::unreadable(session, format!("wait {key}"), source))
+        });
+        Ok(Self { all: parsed.collect::<Result<_, _>>()?, changes: Vec::new() })
     }
 
     /// The agent asks: what to tell, or nothing if it asks too much.
@@ -72,9 +75,9 @@ impl Waits {
             default_answer: WaitDefault::Reject,
             settlement: None,
         };
-        let kept = KeptWait { wait, key };
-        self.changes.push(note(WAIT, id.to_string(), &kept));
-        self.all.push_back(kept);
+        let stored = StoredWait::new(wait, key);
+        self.changes.push(stored.update());
+        self.all.push_back(stored);
         if self.all.len() > OPEN_MAX + SETTLED_MAX
             && let Some(at) = self.all.iter().position(|kept| kept.wait.settlement.is_some())
             && let Some(old) = self.all.remove(at)
@@ -85,7 +88,7 @@ impl Waits {
     }
 
     /// The wait of this name.
-    pub(crate) fn get(&self, id: WaitId) -> Result<&Wait, Error> {
+    pub(crate) fn get(&self, id: WaitId) -> Result<&WaitContent, Error> {
         let kept = self.all.iter().find(|kept| kept.wait.id == id).ok_or(Error::WaitNotFound(id))?;
         match &kept.wait.settlement {
             None => Ok(&kept.wait),
@@ -94,7 +97,7 @@ impl Waits {
     }
 
     /// The wait of this name, however it stands.
-    pub(crate) fn find(&self, id: WaitId) -> Option<&Wait> {
+    pub(crate) fn find(&self, id: WaitId) -> Option<&WaitContent> {
         self.all.iter().map(|kept| &kept.wait).find(|wait| wait.id == id)
     }
 
@@ -111,7 +114,7 @@ impl Waits {
             author: author.clone(),
             settled_at: Timestamp::now(),
         });
-        self.changes.push(note(WAIT, id.to_string(), kept));
+        self.changes.push(kept.update());
         let event = match outcome {
             WaitOutcome::Permission(outcome) => {
                 Event::PermissionResolved(PermissionResolved { id, outcome, author })
@@ -148,7 +151,7 @@ impl Waits {
     }
 
     /// Those that are open, the oldest first.
-    pub(crate) fn unsettled(&self) -> impl Iterator<Item = &Wait> {
+    pub(crate) fn unsettled(&self) -> impl Iterator<Item = &WaitContent> {
         self.all.iter().map(|kept| &kept.wait).filter(|wait| wait.settlement.is_none())
     }
 

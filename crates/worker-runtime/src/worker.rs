@@ -19,21 +19,20 @@ use journal::durable;
 use protocol::{
     Event, InputId, TurnId,
     event::{InputState, SessionEndReason, SessionEnded, TurnEndReason, TurnEnded},
-    sessions::{AgentError, SessionCreated},
+    sessions::{AgentError, SessionCreated, SessionInput},
 };
 use tokio::{sync::mpsc, time::Instant};
 use tracing::Span;
 
 use crate::{
-    Error, draft::Draft, inputs::Inputs, kept::Kept, launch::Launcher, log::Log, metrics, shared::Shared,
-    waits::Waits,
+    Error, draft::Draft, inputs::Inputs, launch::Launcher, log::Log, metrics, shared::Shared,
+    stored_session::StoredSession, waits::Waits,
 };
 
 use agent::Agent;
 use commit::RETRY;
 pub(crate) use msg::{Answer, Msg, Reply, Stop};
 pub(crate) use orders::nobody;
-pub(crate) use restore::first;
 
 /// How long an agent may take to end a turn after it was told to, before it is ended itself.
 const INTERRUPT: Duration = Duration::from_secs(10);
@@ -53,7 +52,7 @@ pub(crate) struct Worker {
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) agent_row: Option<Arc<Definition>>,
     rx: mpsc::Receiver<Msg>,
-    kept: Kept,
+    stored: StoredSession,
     dirty: bool,
     log: Log,
     inputs: Inputs,
@@ -147,7 +146,7 @@ impl Worker {
                 self.answer(reply, Ok(newest));
             }
             Msg::Inputs(reply) => {
-                let queued = self.inputs.queued().cloned().collect();
+                let queued = self.inputs.queued().map(SessionInput::from).collect();
                 self.answer(reply, Ok(queued));
             }
             Msg::Stop(why, reply) => self.stopping = Some((why, reply)),

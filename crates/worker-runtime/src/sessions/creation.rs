@@ -7,18 +7,17 @@ use protocol::{
     SessionId,
     sessions::{AgentError, CreateSessionRequest, SessionCreated, SessionSnapshot, SessionState},
 };
-use secrecy::ExposeSecret;
 
 use super::Sessions;
 use crate::{
-    Error,
-    kept::{SESSION, note},
-    launch,
+    Error, launch,
     probe::probe,
+    session_entry::{SessionEntry, SessionParameters},
     session_secrets::SessionSecrets,
+    session_store::SessionStore,
     shared::Shared,
-    shelf::{Entry, Shelf},
-    worker::{Msg, first},
+    stored_session::StoredSession,
+    worker::Msg,
 };
 
 impl Sessions {
@@ -28,33 +27,33 @@ impl Sessions {
         id: &SessionId,
         create: CreateSessionRequest,
     ) -> Result<SessionCreated, Error> {
-        let shelf = self.shelf().await?;
+        let store = self.store().await?;
         let (token, validate) = (create.token.clone(), create.validate_token);
-        let wanted = CreateSessionRequest { token: None, validate_token: false, ..create };
-        let known = shelf.get(id);
+        let wanted = SessionParameters::new(&create);
+        let known = store.get(id);
         let is_replaced = match &known {
-            Some(entry) if entry.create != wanted => self.never_worked(id).await,
+            Some(entry) if *entry.parameters()? != wanted => self.never_worked(id).await,
             _ => false,
         };
         let (entry, is_new) = match known.filter(|_| !is_replaced) {
             Some(entry) => (entry, false),
             None => {
-                self.check(shelf, &wanted).await?;
+                self.check(store, &wanted).await?;
                 if is_replaced {
                     self.delete(id).await?;
                 }
                 // Another request may have created the session meanwhile; then this request is about that one.
-                let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), shelf.thread.handle()));
-                (shelf.sessions.write().entry(id.clone()).or_insert_with(new).clone(), true)
+                let new = || Arc::new(SessionEntry::new(id.clone(), wanted.clone(), store.thread.handle()));
+                (store.sessions.write().entry(id.clone()).or_insert_with(new).clone(), true)
             }
         };
-        if entry.create != wanted {
+        if *entry.parameters()? != wanted {
             return Err(Error::Conflict(id.clone()));
         }
-        let shared = match entry.shared.get_or_try_init(|| self.write_down(shelf, id, &wanted)).await {
+        let shared = match entry.handle.get_or_try_init(|| self.write_down(store, id, &wanted)).await {
             Ok(shared) => shared,
             Err(error) => {
-                shelf.forget(&entry);
+                store.remove(&entry);
                 return Err(error);
             }
         };
@@ -64,8 +63,8 @@ impl Sessions {
         let created = self.ask(&entry, Msg::Wake).await?;
         if let (true, Some(AgentError::Unsupported { message, .. })) = (is_new, &created.error) {
             // Such a session could never be used, and its id could not be used for another.
-            self.delete_entry(shelf, &entry).await?;
-            return Err(Error::NotOffered { agent: wanted.agent, message: message.clone() });
+            self.delete_entry(store, &entry).await?;
+            return Err(Error::NotOffered { agent: wanted.options.agent, message: message.clone() });
         }
         match created.healthy && validate {
             true => Ok(self.validated(id, &wanted, shared, created).await),
@@ -88,21 +87,17 @@ impl Sessions {
     async fn validated(
         &self,
         id: &SessionId,
-        create: &CreateSessionRequest,
+        parameters: &SessionParameters,
         shared: &Shared,
         created: SessionCreated,
     ) -> SessionCreated {
         let directory = self.inner.launcher.private(id).join("probe");
         // If this fails, starting the agent in it fails too and reports the cause.
         let _ = tokio::fs::create_dir_all(&directory).await;
-        let token = shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
         let start = launch::Start {
-            create: CreateSessionRequest {
-                token,
-                mcp: Default::default(),
-                skills: Default::default(),
-                ..create.clone()
-            },
+            options: parameters.options.clone(),
+            secrets: SessionSecrets { env: parameters.secrets.env.clone(), ..SessionSecrets::default() },
+            token: shared.token.lock().clone(),
             private: directory.join("private"),
             directory,
             run: "probe".into(),
@@ -116,17 +111,18 @@ impl Sessions {
     }
 
     /// Checks that a session with these options can exist.
-    async fn check(&self, shelf: &Shelf, create: &CreateSessionRequest) -> Result<(), Error> {
-        let count = shelf.sessions.read().len();
+    async fn check(&self, store: &SessionStore, parameters: &SessionParameters) -> Result<(), Error> {
+        let SessionParameters { options, secrets } = parameters;
+        let count = store.sessions.read().len();
         if count >= self.inner.launcher.config.sessions_max {
             return Err(Error::TooMany(count));
         }
-        self.inner.launcher.installer.find_agent(&create.agent).await?;
-        self.directory(create.directory.as_deref())?;
+        self.inner.launcher.installer.find_agent(&options.agent).await?;
+        self.directory(options.directory.as_deref())?;
         let impossible = |name: &String, value: &String| {
             name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
         };
-        match create.env.iter().find(|(name, value)| impossible(name, value)) {
+        match secrets.env.iter().find(|(name, value)| impossible(name, value)) {
             Some((name, _)) => Err(Error::Variable(name.clone())),
             None => Ok(()),
         }
@@ -134,24 +130,23 @@ impl Sessions {
 
     async fn write_down(
         &self,
-        shelf: &Shelf,
+        store: &SessionStore,
         id: &SessionId,
-        create: &CreateSessionRequest,
+        parameters: &SessionParameters,
     ) -> Result<Arc<Shared>, Error> {
-        if shelf.store.is_low() {
+        if store.journals.is_low() {
             return Err(durable::Error::Low.into());
         }
-        let mut create = create.clone();
-        let secrets = SessionSecrets::take(&mut create);
-        let directory = self.directory(create.directory.as_deref())?;
-        let kept = first(create, !secrets.is_empty(), directory);
+        let SessionParameters { options, secrets } = parameters.clone();
+        let directory = self.directory(options.directory.as_deref())?;
+        let stored = StoredSession::new(options, !secrets.is_empty(), directory);
         // Written before the record that refers to it, so that a crash in between leaves no session without its secrets.
-        if kept.has_secrets {
+        if stored.has_secrets {
             self.inner.launcher.write_secrets(id, secrets.clone()).await?;
         }
-        let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
-        journal.append_with_records(Default::default(), vec![note(SESSION, "", &kept)]).await?;
+        let journal = store.journals.journal(id.as_str(), Retention::UNLIMITED).await?;
+        journal.append_with_records(Default::default(), vec![stored.update()]).await?;
         let services = (&self.inner.launcher.installer, &self.inner.board);
-        Ok(Shared::new(id.clone(), journal, &kept, secrets, services))
+        Ok(Shared::new(id.clone(), journal, &stored, secrets, services))
     }
 }

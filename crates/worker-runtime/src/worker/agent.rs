@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use protocol::{Event, event::TurnEndReason, sessions::AgentError};
-use secrecy::ExposeSecret;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
@@ -99,7 +98,7 @@ impl Worker {
     /// Whether the agent could not go on with its earlier conversation and said so only on its way out.
     fn is_forgotten(&self, error: &AgentError) -> bool {
         let (Some(id), AgentError::ProcessExited { code: Some(_), stderr, .. }) =
-            (&self.kept.agent_session_id, error)
+            (&self.stored.agent_session_id, error)
         else {
             return false;
         };
@@ -112,17 +111,17 @@ impl Worker {
             return;
         }
         self.launcher.metrics.agent_starts.inc();
-        self.kept.runs += 1;
+        self.stored.runs += 1;
         self.warnings.clear();
         self.dirty = true;
-        let mut create = self.shared.secrets.complete(self.kept.create.clone());
-        create.token = self.shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
         let start = Start {
-            create,
-            directory: self.kept.directory.clone(),
+            options: self.stored.options.clone(),
+            secrets: self.shared.secrets.clone(),
+            token: self.shared.token.lock().clone(),
+            directory: self.stored.directory.clone(),
             private: self.launcher.private(&self.shared.id),
-            run: format!("r{}", self.kept.runs),
-            resume: self.kept.agent_session_id.clone(),
+            run: format!("r{}", self.stored.runs),
+            resume: self.stored.agent_session_id.clone(),
             asks_models: false,
         };
         let launcher = self.launcher.clone();
@@ -159,7 +158,7 @@ impl Worker {
         let message =
             "the disk is full, so the agent was stopped; free some space and send the message again";
         let error = AgentError::StorageError { message: message.into() };
-        self.kept.error = Some(error.clone());
+        self.stored.error = Some(error.clone());
         self.dirty = true;
         self.emit(Event::Error(error), true);
         self.end_turn(TurnEndReason::Interrupted, None, true);

@@ -17,7 +17,6 @@ use crate::{
     Error,
     draft::Of,
     error::chain,
-    kept::{SESSION, note},
     shared::{Doing, describe},
 };
 
@@ -39,8 +38,8 @@ impl Worker {
         self.log.take(&mut event);
         let of = Of {
             session: &self.shared.id,
-            agent: &self.kept.create.agent,
-            agent_session_id: self.kept.agent_session_id.as_deref(),
+            agent: &self.stored.options.agent,
+            agent_session_id: self.stored.agent_session_id.as_deref(),
         };
         self.draft.push(&of, &event, synthetic, raw);
     }
@@ -63,22 +62,22 @@ impl Worker {
         let unfinished = self.turn.is_some()
             || self.inputs.queued().next().is_some()
             || self.waits.unsettled().next().is_some();
-        self.dirty |= self.log.is_due() || unfinished != self.kept.unfinished;
+        self.dirty |= self.log.is_due() || unfinished != self.stored.unfinished;
         let events = self.draft.len() as u64;
         let mut notes = self.inputs.changes();
         notes.extend(self.waits.changes());
         let mut changed = self.dirty || !notes.is_empty();
         // Not for every write: the end of the daemon writes to all sessions, and would make them look used.
         if events > 0 {
-            self.kept.updated_at = Timestamp::now();
+            self.stored.updated_at = Timestamp::now();
         }
         if self.dirty {
             notes.extend(self.log.write());
-            self.kept.folded = self.newest + events;
-            self.kept.messages = self.log.len();
-            self.kept.unfinished = unfinished;
-            self.kept.turn = self.turn.as_ref().map(|turn| turn.id);
-            notes.push(note(SESSION, "", &self.kept));
+            self.stored.folded = self.newest + events;
+            self.stored.messages = self.log.len();
+            self.stored.unfinished = unfinished;
+            self.stored.turn = self.turn.as_ref().map(|turn| turn.id);
+            notes.push(self.stored.update());
             self.dirty = false;
         }
         if events > 0 || !notes.is_empty() {
@@ -145,10 +144,10 @@ impl Worker {
 
     /// Shows the session as it is now.
     pub(super) fn publish(&self) {
-        let waits: Vec<Wait> = self.waits.unsettled().cloned().collect();
+        let waits: Vec<Wait> = self.waits.unsettled().map(Wait::from).collect();
         let session = self.session(waits.len());
         *self.shared.view.write() = session;
-        self.shared.board.show(&self.shared.id, waits, |id| self.waits.find(id));
+        self.shared.board.show(&self.shared.id, waits, |id| self.waits.find(id).map(Wait::from));
     }
 
     /// Shows how far the session is when nothing else of it can have changed: there are many pieces to a message.
@@ -171,7 +170,7 @@ impl Worker {
     pub(super) fn session(&self, waits: usize) -> Session {
         let doing = self.doing();
         let row = self.agent_row.as_ref();
-        describe(&self.shared.id, &self.kept, row, doing, waits as u64, self.newest)
+        describe(&self.shared.id, &self.stored, row, doing, waits as u64, self.newest)
     }
 
     pub(super) fn state(&self) -> SessionState {

@@ -24,8 +24,8 @@ impl Worker {
                     link.introduced = true;
                 }
                 started.resumed |=
-                    agent_session_id.is_some() && agent_session_id == self.kept.agent_session_id;
-                self.kept.agent_session_id = agent_session_id.or(self.kept.agent_session_id.take());
+                    agent_session_id.is_some() && agent_session_id == self.stored.agent_session_id;
+                self.stored.agent_session_id = agent_session_id.or(self.stored.agent_session_id.take());
                 self.dirty = true;
                 self.note(Event::Started(started), false, raw);
             }
@@ -47,7 +47,7 @@ impl Worker {
                 }
             }
             Fact::TurnEnded { reason, usage, error } => self.turn_ended(reason, usage, error, raw),
-            Fact::Failed(AgentError::ResumeFailed { message }) if self.kept.agent_session_id.is_some() => {
+            Fact::Failed(AgentError::ResumeFailed { message }) if self.stored.agent_session_id.is_some() => {
                 self.start_afresh(&message);
             }
             Fact::Failed(error) => self.fail(&error),
@@ -72,15 +72,15 @@ impl Worker {
     fn happened(&mut self, event: Event, raw: Option<&[u8]>) {
         match &event {
             Event::Error(error) => {
-                self.kept.error = Some(error.clone());
+                self.stored.error = Some(error.clone());
                 self.dirty = true;
             }
             Event::Plan(plan) => {
-                self.kept.plan = plan.clone();
+                self.stored.plan = plan.clone();
                 self.dirty = true;
             }
             Event::CommandsUpdated(updated) => {
-                self.kept.commands = updated.commands.clone();
+                self.stored.commands = updated.commands.clone();
                 self.dirty = true;
             }
             Event::Status(status) => {
@@ -129,9 +129,9 @@ impl Worker {
         raw: Option<&[u8]>,
     ) {
         if let Some(usage) = &usage {
-            self.kept.usage.add(usage);
+            self.stored.usage.add(usage);
         }
-        self.kept.error = error.clone();
+        self.stored.error = error.clone();
         let asked_for = self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some());
         if let Some(error) = error.filter(|_| !asked_for) {
             self.note(Event::Error(error), false, raw);
@@ -147,7 +147,7 @@ impl Worker {
         // Its process, if there is one, is ended with the link.
         self.agent = Agent::Absent;
         self.says.clear();
-        self.kept.error = Some(error.clone());
+        self.stored.error = Some(error.clone());
         self.dirty = true;
         self.emit(Event::Error(error.clone()), true);
         let reason = reason(error);
@@ -166,14 +166,14 @@ impl Worker {
     pub(super) fn start_afresh(&mut self, message: &str) {
         self.agent = Agent::Absent;
         self.says.clear();
-        self.kept.agent_session_id = None;
+        self.stored.agent_session_id = None;
         self.emit(Event::Error(AgentError::ResumeFailed { message: message.into() }), true);
         self.start_agent();
     }
 
     /// The agent's process has died: the turn is over, and the next message starts it again.
     pub(super) fn died(&mut self, error: AgentError) {
-        self.kept.error = Some(error.clone());
+        self.stored.error = Some(error.clone());
         self.dirty = true;
         self.emit(Event::Error(error), true);
         let interrupted = self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some());
@@ -189,11 +189,11 @@ impl Worker {
     }
 
     pub(super) fn begin_turn(&mut self, id: TurnId, input: Option<protocol::InputId>) {
-        let (session, agent) = (&self.shared.id, &self.kept.create.agent);
+        let (session, agent) = (&self.shared.id, &self.stored.options.agent);
         let span = info_span!(parent: None, "turn", %session, turn = %id, %agent, reason = Empty);
         self.turn = Some(Turn { id, interrupted: None, span });
         self.launcher.metrics.turn_starts.inc();
-        self.kept.error = None;
+        self.stored.error = None;
         self.dirty = true;
         self.emit(Event::TurnStarted(TurnStarted { turn_id: id, input_id: input }), input.is_none());
         self.emit_status(None);
@@ -208,7 +208,7 @@ impl Worker {
         let created = SessionCreated {
             healthy: error.is_none(),
             error: error.cloned(),
-            agent_session_id: self.kept.agent_session_id.clone(),
+            agent_session_id: self.stored.agent_session_id.clone(),
             warnings: self.warnings.clone(),
         };
         for waker in std::mem::take(&mut self.wakers) {

@@ -18,6 +18,7 @@ use super::{Agent, Answer, INTERRUPT, Reply, Worker};
 use crate::{
     Error,
     inputs::{receipt, sent},
+    stored_input::InputContent,
     waits,
 };
 
@@ -73,7 +74,7 @@ impl Worker {
     ) -> Result<MessageAccepted, Error> {
         if !matches!(&self.agent, Agent::Running { link, .. } if link.steers()) {
             return Err(Error::Unsupported {
-                agent: self.kept.create.agent.clone(),
+                agent: self.stored.options.agent.clone(),
                 feature: "steer",
                 message: "it does not accept messages during a turn; send with `whenBusy: queue` instead",
             });
@@ -85,17 +86,17 @@ impl Worker {
         Ok(sent(&input))
     }
 
-    fn accepted(&mut self, input: &SessionInput) {
-        if self.kept.first_words.is_none() {
-            self.kept.first_words = protocol::title_of_message(&input.message);
-            self.dirty |= self.kept.first_words.is_some();
+    fn accepted(&mut self, input: &InputContent) {
+        if self.stored.first_words.is_none() {
+            self.stored.first_words = protocol::title_of_message(&input.message);
+            self.dirty |= self.stored.first_words.is_some();
         }
         let mut told = receipt(input);
         told.message = Some(input.message.clone());
         self.emit(Event::Input(told), true);
     }
 
-    fn deliver(&mut self, input: &SessionInput) {
+    fn deliver(&mut self, input: &InputContent) {
         self.advance(input.id, InputState::Delivered, None);
         self.emit(Event::Message(said(input)), true);
     }
@@ -161,7 +162,7 @@ impl Worker {
             }
         };
         self.resolve(id, outcome, Some(author), reaction);
-        self.waits.find(id).cloned().ok_or(Error::WaitNotFound(id))
+        self.waits.find(id).map(Wait::from).ok_or(Error::WaitNotFound(id))
     }
 
     /// Settles the waits that nobody answered in time.
@@ -194,7 +195,7 @@ impl Worker {
     /// What all events so far come to.
     pub(super) fn snapshot(&self) -> SessionSnapshot {
         let (messages, has_earlier) = self.log.last();
-        let waits: Vec<_> = self.waits.unsettled().cloned().collect();
+        let waits: Vec<_> = self.waits.unsettled().map(Wait::from).collect();
         let session = self.session(waits.len());
         SessionSnapshot {
             seq: self.newest,
@@ -202,9 +203,9 @@ impl Worker {
             messages,
             has_earlier,
             waits,
-            inputs: self.inputs.queued().cloned().collect(),
-            plan: self.kept.plan.clone(),
-            commands: self.kept.commands.clone(),
+            inputs: self.inputs.queued().map(SessionInput::from).collect(),
+            plan: self.stored.plan.clone(),
+            commands: self.stored.commands.clone(),
         }
     }
 }
@@ -213,12 +214,12 @@ pub(crate) fn nobody() -> Result<Author, Error> {
     NOBODY.parse().map_err(|_| Error::InvalidAnswer("the default author name is invalid".into()))
 }
 
-fn prompt(input: &SessionInput) -> Prompt {
+fn prompt(input: &InputContent) -> Prompt {
     Prompt { id: input.id, text: input.message.clone(), attachments: input.attachments.clone() }
 }
 
 /// An input as a message of the transcript.
-fn said(input: &SessionInput) -> Message {
+fn said(input: &InputContent) -> Message {
     let text = MessagePart { id: "0".into(), content: PartContent::Text { text: input.message.clone() } };
     let attached = input.attachments.iter().enumerate().map(|(at, attachment)| MessagePart {
         id: (at + 1).to_string(),

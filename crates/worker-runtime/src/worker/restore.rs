@@ -1,14 +1,10 @@
 //! A worker out of what was kept.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use agent_catalog::Definition;
-use jiff::Timestamp;
 use journal::{JournalItem, Seq, StartPosition};
-use protocol::{
-    event::{AgentPlan, TokenUsage, TurnEndReason},
-    sessions::CreateSessionRequest,
-};
+use protocol::event::TurnEndReason;
 use tokio::{sync::mpsc, time::Instant};
 use tracing::Span;
 
@@ -16,38 +12,15 @@ use super::{Agent, Msg, Turn, Worker};
 use crate::{
     Error, frame,
     inputs::Inputs,
-    kept::{Kept, SESSION},
     launch::Launcher,
     log::Log,
     shared::Shared,
+    stored_session::{SESSION, StoredSession},
     waits::Waits,
 };
 
 /// Why a turn was interrupted and its waits were withdrawn, for users.
 const RESTARTED: &str = "the daemon restarted";
-
-/// What is kept of a new session.
-pub(crate) fn first(create: CreateSessionRequest, has_secrets: bool, directory: PathBuf) -> Kept {
-    let now = Timestamp::now();
-    Kept {
-        create: CreateSessionRequest { token: None, ..create },
-        has_secrets,
-        directory,
-        first_words: None,
-        created_at: now,
-        updated_at: now,
-        agent_session_id: None,
-        usage: TokenUsage::default(),
-        error: None,
-        runs: 0,
-        turn: None,
-        unfinished: false,
-        folded: 0,
-        messages: 0,
-        plan: AgentPlan::default(),
-        commands: Vec::new(),
-    }
-}
 
 impl Worker {
     /// The worker of a session as it was kept.
@@ -70,14 +43,14 @@ impl Worker {
         parts: Parts,
         rx: mpsc::Receiver<Msg>,
     ) -> Self {
-        let Parts { kept, log, inputs, waits, newest } = parts;
+        let Parts { stored, log, inputs, waits, newest } = parts;
         Self {
             shared,
             launcher,
             agent_row,
             rx,
-            turn: kept.turn.map(|id| Turn { id, interrupted: None, span: Span::none() }),
-            kept,
+            turn: stored.turn.map(|id| Turn { id, interrupted: None, span: Span::none() }),
+            stored,
             dirty: false,
             log,
             inputs,
@@ -106,7 +79,7 @@ impl Worker {
 
 /// What is kept of a session.
 struct Parts {
-    kept: Kept,
+    stored: StoredSession,
     log: Log,
     inputs: Inputs,
     waits: Waits,
@@ -117,13 +90,15 @@ impl Parts {
     async fn read(shared: &Shared) -> Result<Self, Error> {
         let journal = &shared.journal;
         let damaged = || Error::Damaged(shared.id.clone());
-        let kept = journal.record(SESSION, String::new()).await?.ok_or_else(damaged)?;
-        let kept: Kept = serde_json::from_slice(&kept).map_err(|_| damaged())?;
+        let record = journal.record(SESSION, String::new()).await?.ok_or_else(damaged)?;
+        let stored = StoredSession::parse(&record)
+            .map_err(|source| Error::unreadable(&shared.id, "record", source))?;
         let newest = journal.bounds().newest.get();
-        let mut log = Log::open(journal, kept.messages).await?;
-        fold_rest(shared, &mut log, kept.folded).await?;
-        let (inputs, waits) = (Inputs::open(journal).await?, Waits::open(journal).await?);
-        Ok(Self { kept, log, inputs, waits, newest })
+        let mut log = Log::open(journal, stored.messages).await?;
+        fold_rest(shared, &mut log, stored.folded).await?;
+        let (inputs, waits) =
+            (Inputs::open(&shared.id, journal).await?, Waits::open(&shared.id, journal).await?);
+        Ok(Self { stored, log, inputs, waits, newest })
     }
 }
 
