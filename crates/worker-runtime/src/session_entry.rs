@@ -10,7 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    Error, session_secrets::SessionSecrets, shared::Shared, stored_session::SessionOptions, worker::Msg,
+    Error, session_handle::SessionHandle, session_secrets::SessionSecrets, stored_session::StoredOptions,
+    worker_command::WorkerCommand,
 };
 
 /// A session in the list of a daemon, and the way to its worker.
@@ -20,9 +21,9 @@ pub(crate) struct SessionEntry {
     /// that no other session writes to its journal.
     parameters: Result<SessionParameters, Error>,
     /// Set once the session is stored.
-    pub(crate) handle: OnceCell<Arc<Shared>>,
+    pub(crate) handle: OnceCell<Arc<SessionHandle>>,
     /// The commands of its worker, while it has one.
-    pub(crate) commands: Mutex<Option<mpsc::Sender<Msg>>>,
+    pub(crate) commands: Mutex<Option<mpsc::Sender<WorkerCommand>>>,
     /// The runtime of its worker.
     pub(crate) runtime: Handle,
     /// Something was in progress when the daemon last ended, and the worker has not been started since.
@@ -32,7 +33,7 @@ pub(crate) struct SessionEntry {
 /// The parameters that tell whether a request for an existing session repeats the one that created it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SessionParameters {
-    pub(crate) options: SessionOptions,
+    pub(crate) options: StoredOptions,
     pub(crate) secrets: SessionSecrets,
 }
 
@@ -53,7 +54,7 @@ impl SessionEntry {
     pub(crate) fn restored(
         id: SessionId,
         parameters: Result<SessionParameters, Error>,
-        handle: Arc<Shared>,
+        handle: Arc<SessionHandle>,
         unfinished: bool,
         runtime: Handle,
     ) -> Self {
@@ -78,6 +79,6 @@ impl SessionEntry {
 
 impl SessionParameters {
     pub(crate) fn new(request: &CreateSessionRequest) -> Self {
-        Self { options: SessionOptions::new(request), secrets: SessionSecrets::new(request) }
+        Self { options: StoredOptions::new(request), secrets: SessionSecrets::new(request) }
     }
 }

@@ -13,14 +13,14 @@ use tracing::error;
 
 use crate::{
     Error,
-    board::Board,
     error::chain,
-    launch::Launcher,
+    launcher::Launcher,
+    open_waits::OpenWaits,
     session_entry::{SessionEntry, SessionParameters},
+    session_handle::SessionHandle,
     session_secrets::SessionSecrets,
-    shared::Shared,
+    session_thread::SessionThread,
     stored_session::{SESSION, StoredSession},
-    thread::Thread,
     unreadable_session::describe_unreadable,
 };
 
@@ -30,13 +30,13 @@ pub(crate) const FILE: &str = "sessions.db";
 /// The sessions of a daemon, and the database in which they are stored.
 pub(crate) struct SessionStore {
     pub(crate) journals: JournalStore,
-    pub(crate) thread: Thread,
+    pub(crate) thread: SessionThread,
     pub(crate) sessions: RwLock<HashMap<SessionId, Arc<SessionEntry>>>,
 }
 
 impl SessionStore {
-    /// Opens the database, or creates it, and restores all sessions in it. The workers show their open waits on `board`.
-    pub(crate) async fn open(launcher: &Launcher, board: &Arc<Board>) -> Result<Self, Error> {
+    /// Opens the database, or creates it, and restores all sessions in it. The workers publish their open waits to `open_waits`.
+    pub(crate) async fn open(launcher: &Launcher, open_waits: &Arc<OpenWaits>) -> Result<Self, Error> {
         let directory = launcher.config.directory.clone();
         let metrics = launcher.metrics.journal.clone();
         let opened = tokio::task::spawn_blocking(move || {
@@ -45,7 +45,7 @@ impl SessionStore {
             JournalStore::open_with(directory.join(FILE), durable::SyncMode::Normal, metrics)
         });
         let journals = opened.await.map_err(|_| durable::Error::Died)??;
-        let thread = Thread::start().map_err(|error| Error::Thread(Arc::new(error)))?;
+        let thread = SessionThread::start().map_err(|error| Error::Thread(Arc::new(error)))?;
         let mut sessions = HashMap::new();
         for record in journals.records(SESSION).await? {
             let Ok(id) = record.journal.parse::<SessionId>() else {
@@ -57,17 +57,18 @@ impl SessionStore {
                 Ok((stored, secrets)) => {
                     let parameters =
                         SessionParameters { options: stored.options.clone(), secrets: secrets.clone() };
-                    let shared =
-                        Shared::new(id.clone(), journal, &stored, secrets, (&launcher.installer, board));
+                    let installer = &launcher.installer;
+                    let handle =
+                        SessionHandle::new(id.clone(), journal, &stored, secrets, installer, open_waits);
                     let unfinished = stored.unfinished;
-                    SessionEntry::restored(id.clone(), Ok(parameters), shared, unfinished, thread.handle())
+                    SessionEntry::restored(id.clone(), Ok(parameters), handle, unfinished, thread.handle())
                 }
                 Err(error @ (Error::Unreadable { .. } | Error::Secrets { .. })) => {
                     error!(session = %id, error = %chain(&error), "could not restore a session");
                     let newest_seq = journal.bounds().newest.get();
                     let view = describe_unreadable(&id, &record.value, &error, newest_seq)?;
-                    let shared = Shared::unreadable(id.clone(), journal, view, board);
-                    SessionEntry::restored(id.clone(), Err(error), shared, false, thread.handle())
+                    let handle = SessionHandle::unreadable(id.clone(), journal, view, open_waits);
+                    SessionEntry::restored(id.clone(), Err(error), handle, false, thread.handle())
                 }
                 Err(error) => return Err(error),
             };

@@ -1,11 +1,13 @@
 //! The record of an input.
 
+use agent_adapters::Prompt;
 use jiff::Timestamp;
 use journal::durable::RecordUpdate;
 use protocol::{
-    Author, IdempotencyKey, InputId, TurnId,
-    event::InputState,
-    sessions::{MessageAttachment, SendMessageRequest, SessionInput},
+    Author, IdempotencyKey, InputId, Message, TurnId,
+    event::{InputReceipt, InputState},
+    message::{MessagePart, MessageRole, PartContent},
+    sessions::{MessageAccepted, MessageAttachment, SendMessageRequest, SessionInput},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,6 +73,62 @@ impl InputContent {
             state: InputState::Accepted,
             accepted_at: Timestamp::now(),
             unknown: Map::new(),
+        }
+    }
+}
+
+impl InputContent {
+    /// The event that reports its state.
+    pub(crate) fn receipt(&self) -> InputReceipt {
+        InputReceipt {
+            input_id: self.id,
+            state: self.state,
+            author: self.author.clone(),
+            message: None,
+            reason: None,
+            turn_id: Some(self.turn_id),
+        }
+    }
+
+    /// The response to the request that sent it.
+    pub(crate) fn accepted(&self) -> MessageAccepted {
+        MessageAccepted { input_id: self.id, turn_id: self.turn_id, state: self.state }
+    }
+
+    /// The prompt for the agent.
+    pub(crate) fn to_prompt(&self) -> Prompt {
+        Prompt { id: self.id, text: self.message.clone(), attachments: self.attachments.clone() }
+    }
+
+    /// The message in the transcript.
+    pub(crate) fn to_message(&self) -> Message {
+        let text = MessagePart { id: "0".into(), content: PartContent::Text { text: self.message.clone() } };
+        let attached = self.attachments.iter().enumerate().map(|(at, attachment)| MessagePart {
+            id: (at + 1).to_string(),
+            content: part_content(attachment.clone()),
+        });
+        Message {
+            author: Some(self.author.clone()),
+            turn_id: Some(self.turn_id),
+            ..Message::new(
+                self.id.to_string(),
+                MessageRole::User,
+                std::iter::once(text).chain(attached).collect(),
+            )
+        }
+    }
+}
+
+fn part_content(attachment: MessageAttachment) -> PartContent {
+    match attachment {
+        MessageAttachment::Text { name, text } => {
+            PartContent::File { name, mime_type: Some("text/plain".into()), uri: None, text: Some(text) }
+        }
+        MessageAttachment::File { path } => {
+            PartContent::File { name: None, mime_type: None, uri: Some(path), text: None }
+        }
+        MessageAttachment::Image { mime_type, data } => {
+            PartContent::Image { mime_type, data: Some(data), uri: None }
         }
     }
 }

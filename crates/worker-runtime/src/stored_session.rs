@@ -30,7 +30,7 @@ pub(crate) struct StoredSession {
     version: RecordVersion,
     /// Named `create` on the disk, as in records without a version.
     #[serde(rename = "create")]
-    pub(crate) options: SessionOptions,
+    pub(crate) options: StoredOptions,
     /// Whether the session has a file with [`SessionSecrets`](crate::session_secrets::SessionSecrets).
     #[serde(default)]
     pub(crate) has_secrets: bool,
@@ -63,7 +63,7 @@ pub(crate) struct StoredSession {
 /// The choices of the client that created a session, without secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SessionOptions {
+pub(crate) struct StoredOptions {
     pub(crate) agent: AgentName,
     pub(crate) agent_mode: String,
     pub(crate) permission_mode: PermissionMode,
@@ -85,7 +85,7 @@ pub(crate) struct SessionOptions {
 
 impl StoredSession {
     /// A new session.
-    pub(crate) fn new(options: SessionOptions, has_secrets: bool, directory: PathBuf) -> Self {
+    pub(crate) fn new(options: StoredOptions, has_secrets: bool, directory: PathBuf) -> Self {
         let now = Timestamp::now();
         Self {
             version: RecordVersion,
@@ -124,7 +124,7 @@ impl StoredSession {
     }
 }
 
-impl SessionOptions {
+impl StoredOptions {
     pub(crate) fn new(request: &CreateSessionRequest) -> Self {
         Self {
             agent: request.agent.clone(),

@@ -8,20 +8,21 @@ use protocol::{
     sessions::{AgentError, CreateSessionRequest, SessionCreated, SessionSnapshot, SessionState},
 };
 
-use super::Sessions;
+use super::{Inner, Sessions};
 use crate::{
-    Error, launch,
+    Error,
+    launcher::AgentStart,
     probe::probe,
     session_entry::{SessionEntry, SessionParameters},
+    session_handle::SessionHandle,
     session_secrets::SessionSecrets,
     session_store::SessionStore,
-    shared::Shared,
     stored_session::StoredSession,
-    worker::Msg,
+    worker_command::WorkerCommand,
 };
 
 impl Sessions {
-    /// Creates a session, or finds it, and has its agent running.
+    /// Creates a session unless the same request has created it before, and starts its agent.
     pub async fn create(
         &self,
         id: &SessionId,
@@ -50,25 +51,26 @@ impl Sessions {
         if *entry.parameters()? != wanted {
             return Err(Error::Conflict(id.clone()));
         }
-        let shared = match entry.handle.get_or_try_init(|| self.write_down(store, id, &wanted)).await {
-            Ok(shared) => shared,
+        let handle = match entry.handle.get_or_try_init(|| self.store_new(store, id, &wanted)).await {
+            Ok(handle) => handle,
             Err(error) => {
                 store.remove(&entry);
                 return Err(error);
             }
         };
         if let Some(token) = token {
-            *shared.token.lock() = Some(token.trim().into());
+            *handle.token.lock() = Some(token.trim().into());
         }
-        let created = self.ask(&entry, Msg::Wake).await?;
+        let created = self.send_command(&entry, WorkerCommand::StartAgent).await?;
         if let (true, Some(AgentError::Unsupported { message, .. })) = (is_new, &created.error) {
             // Such a session could never be used, and its id could not be used for another.
             self.delete_entry(store, &entry).await?;
             return Err(Error::NotOffered { agent: wanted.options.agent, message: message.clone() });
         }
-        match created.healthy && validate {
-            true => Ok(self.validated(id, &wanted, shared, created).await),
-            false => Ok(created),
+        if created.healthy && validate {
+            Ok(self.validated(id, &wanted, handle, created).await)
+        } else {
+            Ok(created)
         }
     }
 
@@ -88,16 +90,16 @@ impl Sessions {
         &self,
         id: &SessionId,
         parameters: &SessionParameters,
-        shared: &Shared,
+        handle: &SessionHandle,
         created: SessionCreated,
     ) -> SessionCreated {
-        let directory = self.inner.launcher.private(id).join("probe");
+        let directory = self.inner.launcher.private_directory(id).join("probe");
         // If this fails, starting the agent in it fails too and reports the cause.
         let _ = tokio::fs::create_dir_all(&directory).await;
-        let start = launch::Start {
+        let start = AgentStart {
             options: parameters.options.clone(),
             secrets: SessionSecrets { env: parameters.secrets.env.clone(), ..SessionSecrets::default() },
-            token: shared.token.lock().clone(),
+            token: handle.token.lock().clone(),
             private: directory.join("private"),
             directory,
             run: "probe".into(),
@@ -119,21 +121,21 @@ impl Sessions {
         }
         self.inner.launcher.installer.find_agent(&options.agent).await?;
         self.directory(options.directory.as_deref())?;
-        let impossible = |name: &String, value: &String| {
+        let is_invalid = |name: &String, value: &String| {
             name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
         };
-        match secrets.env.iter().find(|(name, value)| impossible(name, value)) {
+        match secrets.env.iter().find(|(name, value)| is_invalid(name, value)) {
             Some((name, _)) => Err(Error::Variable(name.clone())),
             None => Ok(()),
         }
     }
 
-    async fn write_down(
+    async fn store_new(
         &self,
         store: &SessionStore,
         id: &SessionId,
         parameters: &SessionParameters,
-    ) -> Result<Arc<Shared>, Error> {
+    ) -> Result<Arc<SessionHandle>, Error> {
         if store.journals.is_low() {
             return Err(durable::Error::Low.into());
         }
@@ -146,7 +148,7 @@ impl Sessions {
         }
         let journal = store.journals.journal(id.as_str(), Retention::UNLIMITED).await?;
         journal.append_with_records(Default::default(), vec![stored.update()]).await?;
-        let services = (&self.inner.launcher.installer, &self.inner.board);
-        Ok(Shared::new(id.clone(), journal, &stored, secrets, services))
+        let Inner { launcher, open_waits, .. } = &*self.inner;
+        Ok(SessionHandle::new(id.clone(), journal, &stored, secrets, &launcher.installer, open_waits))
     }
 }

@@ -86,6 +86,6 @@ fn a_record_without_a_version_gets_one_and_is_the_same_session() {
     old["create"]["validateToken"] = json!(false);
     let stored = StoredSession::parse(&serde_json::to_vec(&old).unwrap()).unwrap();
     let request: CreateSessionRequest = serde_json::from_value(old["create"].clone()).unwrap();
-    assert_eq!(stored.options, SessionOptions::new(&request));
+    assert_eq!(stored.options, StoredOptions::new(&request));
     assert_eq!(serde_json::to_value(stored).unwrap(), session());
 }

@@ -93,7 +93,7 @@ pub(crate) async fn within<T>(fact: impl Future<Output = T>) -> T {
 struct NoSettings;
 
 impl Settings for NoSettings {
-    fn of(&self, _: PathBuf, _: BTreeMap<String, Skill>) -> BoxFuture<'static, DirectorySettings> {
+    fn for_directory(&self, _: PathBuf, _: BTreeMap<String, Skill>) -> BoxFuture<'static, DirectorySettings> {
         Box::pin(ready(DirectorySettings::default()))
     }
 }
@@ -111,7 +111,7 @@ pub(crate) fn sessions(home: &TempDir) -> Sessions {
         current_dir: home.path().into(),
         env_remove: Vec::new(),
         grace: Duration::from_secs(2),
-        patience: None,
+        answer_timeout: None,
         idle: Duration::from_secs(600),
         sessions_max: 10,
     };

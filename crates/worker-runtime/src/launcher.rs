@@ -1,4 +1,4 @@
-//! Starting the agent of a session.
+//! Starts the agents of sessions.
 
 use std::{
     io,
@@ -17,47 +17,50 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::task::spawn_blocking;
 
 use crate::{
-    Config, Error, Settings, error::chain, link::Link, metrics::Metrics, offers::OfferCache,
-    session_secrets::SessionSecrets, stored_session::SessionOptions,
+    Config, Error, Settings, agent_link::AgentLink, error::chain, metrics::SessionMetrics,
+    offer_cache::OfferCache, session_secrets::SessionSecrets, stored_session::StoredOptions,
 };
 
-/// The longest line of an agent. A session parses, stores and publishes each line, so that one takes about eight times its size
-/// for a moment. An agent may repeat the largest message of a client, of 16 MiB; a longer line is a fault.
+/// The longest line of an agent's output. A session parses, stores and publishes each line, which briefly takes about eight times its
+/// size in memory. An agent may repeat the largest message of a client, of 16 MiB; a longer line is a fault.
 const LINE_BYTES_MAX: usize = 24 << 20;
 
-/// All that is needed to start agents.
+/// Starts the agents of sessions.
 pub(crate) struct Launcher {
     pub(crate) config: Config,
     pub(crate) installer: Installer,
     pub(crate) settings: Arc<dyn Settings>,
     pub(crate) servers: Servers,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: SessionMetrics,
     pub(crate) offer_cache: OfferCache,
 }
 
-/// What is to be started.
-pub(crate) struct Start {
-    pub(crate) options: SessionOptions,
+/// The parameters of one start of an agent.
+pub(crate) struct AgentStart {
+    pub(crate) options: StoredOptions,
     pub(crate) secrets: SessionSecrets,
     /// The API key for the agent's model.
     pub(crate) token: Option<SecretString>,
     pub(crate) directory: PathBuf,
+    /// The private directory of the session.
     pub(crate) private: PathBuf,
+    /// A name for this start, which keeps message ids of different starts apart.
     pub(crate) run: String,
+    /// The agent's id of the conversation to resume.
     pub(crate) resume: Option<String>,
-    /// Whether the agent is asked for its models although none is chosen.
+    /// Whether the agent must report its models although none is chosen.
     pub(crate) asks_models: bool,
 }
 
 impl Launcher {
-    /// The directory of a session's own.
-    pub(crate) fn private(&self, session: &SessionId) -> PathBuf {
+    /// The private directory of a session.
+    pub(crate) fn private_directory(&self, session: &SessionId) -> PathBuf {
         self.config.directory.join("private").join(session.as_str())
     }
 
     /// Writes the file with the secrets of a session.
     pub(crate) async fn write_secrets(&self, id: &SessionId, secrets: SessionSecrets) -> Result<(), Error> {
-        let private = self.private(id);
+        let private = self.private_directory(id);
         let written = spawn_blocking(move || secrets.write(&private)).await;
         let written = written.map_err(io::Error::other).flatten();
         written.map_err(|source| Error::Secrets { session: id.clone(), source: Arc::new(source) })
@@ -65,29 +68,29 @@ impl Launcher {
 
     /// Reads the file with the secrets of a session that has one.
     pub(crate) async fn read_secrets(&self, id: &SessionId) -> Result<SessionSecrets, Error> {
-        let private = self.private(id);
+        let private = self.private_directory(id);
         let read = spawn_blocking(move || SessionSecrets::read(&private)).await;
         let read = read.map_err(io::Error::other).flatten();
         let secrets = read.and_then(|secrets| secrets.ok_or(io::ErrorKind::NotFound.into()));
         secrets.map_err(|source| Error::Secrets { session: id.clone(), source: Arc::new(source) })
     }
 
-    /// The agent of that name.
-    pub(crate) async fn agent(&self, name: &AgentName) -> Option<Arc<Definition>> {
+    /// The definition of an agent; `None` if it does not exist.
+    pub(crate) async fn definition(&self, name: &AgentName) -> Option<Arc<Definition>> {
         self.installer.agent(name).await
     }
 
     /// Installs the agent if it is missing, and starts it.
-    pub(crate) async fn start(&self, start: Start) -> Result<Link, AgentError> {
-        let Start { options: chosen, secrets, .. } = &start;
+    pub(crate) async fn start(&self, start: AgentStart) -> Result<AgentLink, AgentError> {
+        let AgentStart { options: chosen, secrets, .. } = &start;
         let missing = || AgentError::StartFailed {
             message: format!(
                 "there is no agent `{}`; run `tombolo agents list` to see which exist",
                 chosen.agent
             ),
         };
-        let agent = self.agent(&chosen.agent).await.ok_or_else(missing)?;
-        let configured = self.settings.of(start.directory.clone(), secrets.skills.clone()).await;
+        let agent = self.definition(&chosen.agent).await.ok_or_else(missing)?;
+        let configured = self.settings.for_directory(start.directory.clone(), secrets.skills.clone()).await;
         let (mut mcp, mut skills, mut warnings) = (configured.mcp, configured.skills, configured.warnings);
         mcp.extend(secrets.mcp.clone());
         if agent.capabilities.mcp == Some(false) {
@@ -134,7 +137,7 @@ impl Launcher {
         }
         let Adapted { adapter, transport, args, env, files } = adapter::adapt(agent.protocol, &options)?;
         spec = spec.args(args);
-        // Whoever made the session knows better than the catalog, and better than the adapter.
+        // Variables of the session override those of the adapter, which override those of the catalog.
         let own = secrets.env.iter().map(|(name, value)| (name.clone(), value.into()));
         spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
         let private = start.private.clone();
@@ -156,18 +159,18 @@ impl Launcher {
             Transport::Lines => {
                 let process =
                     process::spawn(&spec).await.map_err(|error| failed("start its process", &error))?;
-                Ok(Link::lines(adapter, process).with_warnings(warnings))
+                Ok(AgentLink::lines(adapter, process).with_warnings(warnings))
             }
             Transport::Server => {
                 let attached =
                     self.servers.attach(spec).await.map_err(|error| failed("start its server", &error))?;
-                Ok(Link::server(adapter, attached).with_warnings(warnings))
+                Ok(AgentLink::server(adapter, attached).with_warnings(warnings))
             }
         }
     }
 
-    /// The agent as the catalog starts it, after installing what it lacks.
-    async fn spec(&self, agent: &Definition, start: &Start) -> Result<ProcessSpec, AgentError> {
+    /// Installs missing components of the agent, and returns its command as in the catalog.
+    async fn spec(&self, agent: &Definition, start: &AgentStart) -> Result<ProcessSpec, AgentError> {
         if let Some(version) = &start.options.agent_version {
             let want =
                 Want::parse(Some(version)).map_err(|error| failed("understand `agentVersion`", &error))?;
@@ -190,8 +193,8 @@ impl Launcher {
     }
 }
 
-/// The variable in which the agent finds the session's `token`.
-fn key_variable<'a>(agent: &'a Definition, options: &SessionOptions) -> Result<Option<&'a str>, AgentError> {
+/// The environment variable from which the agent reads its API key.
+fn key_variable<'a>(agent: &'a Definition, options: &StoredOptions) -> Result<Option<&'a str>, AgentError> {
     let variable = agent.credentials.key_variable(options.model.as_deref());
     variable
         .map_err(|unknown| AgentError::Unsupported { feature: "token".into(), message: unknown.to_string() })
@@ -205,7 +208,7 @@ fn not_installed(error: &dyn std::error::Error) -> AgentError {
     AgentError::InstallFailed { message: chain(error) }
 }
 
-/// Writes files that nobody else may read; they may hold keys.
+/// Writes the adapter's files. Only our user may read them, because they may contain keys.
 fn write_files(private: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
     private_file::create_directory(private)?;
     for (path, content) in files {
