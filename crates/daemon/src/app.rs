@@ -90,7 +90,7 @@ impl App {
                 current_dir: config.current_dir.clone(),
                 env_remove: config.env_remove.clone(),
                 grace: settings.grace(),
-                patience: settings.wait_timeout(),
+                answer_timeout: settings.wait_timeout(),
                 idle: settings.session_idle,
                 sessions_max: SESSIONS_MAX,
             },

@@ -18,9 +18,7 @@ const UNCONVERTED: &[&str] = &[
     "agent-server",
     "device",
     "hub",
-    "mcp-door",
     "relay",
-    "worker-runtime",
 ];
 
 /// The specifications in `docs/spec` whose statements tests cite by id.
