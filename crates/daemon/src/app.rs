@@ -94,7 +94,7 @@ impl App {
                 env_remove: config.env_remove.clone(),
                 ready_timeout: AGENT_READY_TIMEOUT,
                 grace: settings.grace(),
-                patience: settings.wait_timeout(),
+                answer_timeout: settings.wait_timeout(),
                 idle: settings.session_idle,
                 sessions_max: SESSIONS_MAX,
             },

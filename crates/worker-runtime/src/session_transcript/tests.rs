@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The event that tells a message of this name.
-fn told(name: usize, text: &str) -> Event {
+/// An event with the message `name`.
+fn message_event(name: usize, text: &str) -> Event {
     let part = json!({ "id": "0", "type": "text", "text": text });
     serde_json::from_value(
         json!({ "message": { "id": name.to_string(), "role": "assistant", "parts": [part] } }),
@@ -28,41 +28,41 @@ fn snapshot(messages: Vec<Message>, has_earlier: bool, seq: u64) -> SessionSnaps
 }
 
 #[test]
-fn what_is_not_among_the_last_messages_is_told_so_and_written_at_once() {
-    let mut log = Log::default();
+fn an_event_for_an_older_message_is_marked_and_the_message_is_stored_at_once() {
+    let mut transcript = SessionTranscript::default();
     for name in 0..=LAST_MAX {
-        let mut event = told(name, "new");
-        log.take(&mut event);
+        let mut event = message_event(name, "new");
+        transcript.apply(&mut event);
         assert!(!is_earlier(&event));
     }
-    let mut among_the_last = told(1, "changed");
-    log.take(&mut among_the_last);
-    assert!(!is_earlier(&among_the_last) && !log.is_due());
-    let mut before = told(0, "changed");
-    log.take(&mut before);
-    assert!(is_earlier(&before) && log.is_due());
-    assert_eq!(log.len(), LAST_MAX as u64 + 1);
+    let mut among_the_last = message_event(1, "changed");
+    transcript.apply(&mut among_the_last);
+    assert!(!is_earlier(&among_the_last) && !transcript.is_due());
+    let mut before = message_event(0, "changed");
+    transcript.apply(&mut before);
+    assert!(is_earlier(&before) && transcript.is_due());
+    assert_eq!(transcript.len(), LAST_MAX as u64 + 1);
 }
 
 proptest! {
-    /// sessions-12, observation-71: whoever begins with a snapshot knows what those know who were there all the time,
-    /// also if messages are told anew that no snapshot has any more.
+    /// sessions-12, observation-71: a viewer that starts from a snapshot has the same messages as one that saw all events, also if
+    /// messages change that no snapshot contains any more.
     #[test]
     fn a_snapshot_and_what_follows_are_the_whole(names in prop::collection::vec(0usize..130, 1..300), cut in 0usize..300) {
-        let mut log = Log::default();
+        let mut transcript = SessionTranscript::default();
         let mut viewer = None;
         for (seq, name) in names.iter().enumerate() {
             if seq == cut.min(names.len() - 1) {
-                let (messages, has_earlier) = log.last();
+                let (messages, has_earlier) = transcript.last();
                 viewer = Some(SessionProjection::new(snapshot(messages, has_earlier, seq as u64)));
             }
-            let mut event = told(*name, &seq.to_string());
-            log.take(&mut event);
+            let mut event = message_event(*name, &seq.to_string());
+            transcript.apply(&mut event);
             if let Some(viewer) = &mut viewer {
                 viewer.apply(&event, Timestamp::UNIX_EPOCH);
             }
         }
         let seen = viewer.unwrap().snapshot();
-        prop_assert_eq!((seen.messages, seen.has_earlier), log.last());
+        prop_assert_eq!((seen.messages, seen.has_earlier), transcript.last());
     }
 }

@@ -21,14 +21,16 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 use tracing::debug;
 
 use crate::{
-    launch::{Launcher, Start},
-    link::Link,
+    agent_link::AgentLink,
+    launcher::{AgentStart, Launcher},
+    session_secrets::SessionSecrets,
+    stored_session::StoredOptions,
 };
 
 /// The name of the cache file, in the directory of the sessions.
 const FILE: &str = "offers.json";
 
-/// How many entries are kept: one for each agent, version and directory.
+/// The number of entries: one for each agent, version and directory.
 const ENTRIES_MAX: usize = 256;
 
 /// How long an agent may take to report its modes and models. Some are 300 MB and start on a busy machine.
@@ -39,7 +41,7 @@ pub(crate) struct OfferCache {
     file: PathBuf,
     /// Read from the file when first needed.
     entries: Mutex<Option<OfferFile>>,
-    /// One agent is asked at a time: whoever comes meanwhile finds the answer in the cache.
+    /// Only one agent is started at a time for its report. Requests that waited meanwhile find the report in the cache.
     asking: Semaphore,
 }
 
@@ -71,7 +73,7 @@ impl OfferCache {
         Self { file: directory.join(FILE), entries, asking }
     }
 
-    /// Returns the cached report of an agent; it contains models only if the agent was asked for them.
+    /// Returns the cached report of an agent; it contains models only if they were requested from the agent.
     async fn get(&self, key: &OfferKey) -> Option<Offers> {
         if self.entries.lock().is_none() {
             let file = self.file.clone();
@@ -158,8 +160,10 @@ impl Launcher {
     }
 
     async fn ask_offers(&self, agent: &Arc<Definition>, directory: PathBuf) -> Option<Offers> {
-        let start = Start {
-            create: CreateSessionRequest::new(agent.id.clone()),
+        let start = AgentStart {
+            options: StoredOptions::new(&CreateSessionRequest::new(agent.id.clone())),
+            secrets: SessionSecrets::default(),
+            token: None,
             private: self.config.directory.join("private").join(".offers").join(agent.id.as_str()),
             directory,
             run: "offers".into(),
@@ -169,14 +173,14 @@ impl Launcher {
         let started = self.start(start).await;
         let mut link =
             started.inspect_err(|error| debug!(agent = %agent.id, ?error, "could not ask the agent")).ok()?;
-        let offers = heard_offers(&mut link).await;
+        let offers = read_offers(&mut link).await;
         link.stop().await;
         offers
     }
 }
 
 /// Reads the report of an agent that has just been started; `None` if the agent cannot be used.
-async fn heard_offers(link: &mut Link) -> Option<Offers> {
+async fn read_offers(link: &mut AgentLink) -> Option<Offers> {
     let mut outs = vec![link.start()];
     loop {
         for out in outs {
@@ -187,8 +191,8 @@ async fn heard_offers(link: &mut Link) -> Option<Offers> {
                     _ => {}
                 }
             }
-            out.says.into_iter().for_each(|saying| link.say(saying));
+            out.says.into_iter().for_each(|saying| link.send(saying));
         }
-        outs = link.hear().await?.into_iter().map(|said| said.out).collect();
+        outs = link.next_output().await?.into_iter().map(|output| output.out).collect();
     }
 }

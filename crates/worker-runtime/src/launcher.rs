@@ -1,4 +1,4 @@
-//! Starting the agent of a session.
+//! Starts the agents of sessions.
 
 use std::{
     io,
@@ -12,52 +12,55 @@ use agent_install::{Ask, Installer, ReadyError};
 use agent_server::Servers;
 use files::private_file;
 use process::ProcessSpec;
-use protocol::{
-    AgentName, SessionId,
-    agents::AgentProtocol,
-    sessions::{AgentError, CreateSessionRequest},
-};
+use protocol::{AgentName, SessionId, agents::AgentProtocol, sessions::AgentError};
+use secrecy::{ExposeSecret, SecretString};
 use tokio::task::spawn_blocking;
 
 use crate::{
-    Config, Error, Settings, error::chain, link::Link, metrics::Metrics, offers::OfferCache,
-    session_secrets::SessionSecrets,
+    Config, Error, Settings, agent_link::AgentLink, error::chain, metrics::SessionMetrics,
+    offer_cache::OfferCache, session_secrets::SessionSecrets, stored_session::StoredOptions,
 };
 
-/// The longest line of an agent. A session parses, stores and publishes each line, so that one takes about eight times its size
-/// for a moment. An agent may repeat the largest message of a client, of 16 MiB; a longer line is a fault.
+/// The longest line of an agent's output. A session parses, stores and publishes each line, which briefly takes about eight times its
+/// size in memory. An agent may repeat the largest message of a client, of 16 MiB; a longer line is a fault.
 const LINE_BYTES_MAX: usize = 24 << 20;
 
-/// All that is needed to start agents.
+/// Starts the agents of sessions.
 pub(crate) struct Launcher {
     pub(crate) config: Config,
     pub(crate) installer: Installer,
     pub(crate) settings: Arc<dyn Settings>,
     pub(crate) servers: Servers,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: SessionMetrics,
     pub(crate) offer_cache: OfferCache,
 }
 
-/// What is to be started.
-pub(crate) struct Start {
-    pub(crate) create: CreateSessionRequest,
+/// The parameters of one start of an agent.
+pub(crate) struct AgentStart {
+    pub(crate) options: StoredOptions,
+    pub(crate) secrets: SessionSecrets,
+    /// The API key for the agent's model.
+    pub(crate) token: Option<SecretString>,
     pub(crate) directory: PathBuf,
+    /// The private directory of the session.
     pub(crate) private: PathBuf,
+    /// A name for this start, which keeps message ids of different starts apart.
     pub(crate) run: String,
+    /// The agent's id of the conversation to resume.
     pub(crate) resume: Option<String>,
-    /// Whether the agent is asked for its models although none is chosen.
+    /// Whether the agent must report its models although none is chosen.
     pub(crate) asks_models: bool,
 }
 
 impl Launcher {
-    /// The directory of a session's own.
-    pub(crate) fn private(&self, session: &SessionId) -> PathBuf {
+    /// The private directory of a session.
+    pub(crate) fn private_directory(&self, session: &SessionId) -> PathBuf {
         self.config.directory.join("private").join(session.as_str())
     }
 
     /// Writes the file with the secrets of a session.
     pub(crate) async fn write_secrets(&self, id: &SessionId, secrets: SessionSecrets) -> Result<(), Error> {
-        let private = self.private(id);
+        let private = self.private_directory(id);
         let written = spawn_blocking(move || secrets.write(&private)).await;
         let written = written.map_err(io::Error::other).flatten();
         written.map_err(|source| Error::Secrets { session: id.clone(), source: Arc::new(source) })
@@ -65,31 +68,31 @@ impl Launcher {
 
     /// Reads the file with the secrets of a session that has one.
     pub(crate) async fn read_secrets(&self, id: &SessionId) -> Result<SessionSecrets, Error> {
-        let private = self.private(id);
+        let private = self.private_directory(id);
         let read = spawn_blocking(move || SessionSecrets::read(&private)).await;
         let read = read.map_err(io::Error::other).flatten();
         let secrets = read.and_then(|secrets| secrets.ok_or(io::ErrorKind::NotFound.into()));
         secrets.map_err(|source| Error::Secrets { session: id.clone(), source: Arc::new(source) })
     }
 
-    /// The agent of that name.
-    pub(crate) async fn agent(&self, name: &AgentName) -> Option<Arc<Definition>> {
+    /// The definition of an agent; `None` if it does not exist.
+    pub(crate) async fn definition(&self, name: &AgentName) -> Option<Arc<Definition>> {
         self.installer.agent(name).await
     }
 
     /// Installs the agent if it is missing, and starts it.
-    pub(crate) async fn start(&self, start: Start) -> Result<Link, AgentError> {
-        let create = &start.create;
+    pub(crate) async fn start(&self, start: AgentStart) -> Result<AgentLink, AgentError> {
+        let AgentStart { options: chosen, secrets, .. } = &start;
         let missing = || AgentError::StartFailed {
             message: format!(
                 "there is no agent `{}`; run `tombolo agents list` to see which exist",
-                create.agent
+                chosen.agent
             ),
         };
-        let agent = self.agent(&create.agent).await.ok_or_else(missing)?;
-        let configured = self.settings.of(start.directory.clone(), create.skills.clone()).await;
+        let agent = self.definition(&chosen.agent).await.ok_or_else(missing)?;
+        let configured = self.settings.for_directory(start.directory.clone(), secrets.skills.clone()).await;
         let (mut mcp, mut skills, mut warnings) = (configured.mcp, configured.skills, configured.warnings);
-        mcp.extend(create.mcp.clone());
+        mcp.extend(secrets.mcp.clone());
         if agent.capabilities.mcp == Some(false) {
             let without = |server| AgentError::McpUnavailable {
                 server,
@@ -108,12 +111,12 @@ impl Launcher {
             run: start.run.clone(),
             directory: start.directory.clone(),
             private: start.private.clone(),
-            agent_mode: create.agent_mode.clone(),
-            permission_mode: create.permission_mode,
-            model: create.model.clone(),
-            variant: create.variant.clone(),
+            agent_mode: chosen.agent_mode.clone(),
+            permission_mode: chosen.permission_mode,
+            model: chosen.model.clone(),
+            variant: chosen.variant.clone(),
             resume: start.resume.clone(),
-            token: create.token.as_deref().map(|token| token.trim().into()),
+            token: start.token.clone(),
             mcp,
             skills: skills.clone(),
             modes: agent.modes.clone(),
@@ -121,18 +124,21 @@ impl Launcher {
         };
         // Options that the agent does not have are rejected before anything is installed.
         adapter::adapt(agent.protocol, &options)?;
-        let token = match &create.token {
-            Some(token) => key_variable(&agent, create)?.map(|variable| (variable.to_owned(), token.into())),
+        let token = match &start.token {
+            Some(token) => {
+                let variable = key_variable(&agent, chosen)?;
+                variable.map(|variable| (variable.to_owned(), token.expose_secret().into()))
+            }
             None => None,
         };
         let mut spec = self.spec(&agent, &start).await?;
         if options.token.is_none() {
-            options.token = self.installer.login_key(&agent, &start.directory, &create.env).await;
+            options.token = self.installer.login_key(&agent, &start.directory, &secrets.env).await;
         }
         let Adapted { adapter, transport, args, env, files } = adapter::adapt(agent.protocol, &options)?;
         spec = spec.args(args);
-        // Whoever made the session knows better than the catalog, and better than the adapter.
-        let own = create.env.iter().map(|(name, value)| (name.clone(), value.into()));
+        // Variables of the session override those of the adapter, which override those of the catalog.
+        let own = secrets.env.iter().map(|(name, value)| (name.clone(), value.into()));
         spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
         let private = start.private.clone();
         let given = agent.skills.clone().filter(|_| transport == Transport::Lines && !skills.is_empty());
@@ -153,19 +159,19 @@ impl Launcher {
             Transport::Lines => {
                 let process =
                     process::spawn(&spec).await.map_err(|error| failed("start its process", &error))?;
-                Ok(Link::lines(adapter, process).with_warnings(warnings))
+                Ok(AgentLink::lines(adapter, process).with_warnings(warnings))
             }
             Transport::Server => {
                 let attached =
                     self.servers.attach(spec).await.map_err(|error| failed("start its server", &error))?;
-                Ok(Link::server(adapter, attached).with_warnings(warnings))
+                Ok(AgentLink::server(adapter, attached).with_warnings(warnings))
             }
         }
     }
 
-    /// The agent as the catalog starts it, after installing what it lacks.
-    async fn spec(&self, agent: &Definition, start: &Start) -> Result<ProcessSpec, AgentError> {
-        if let Some(version) = &start.create.agent_version {
+    /// Installs missing components of the agent, and returns its command as in the catalog.
+    async fn spec(&self, agent: &Definition, start: &AgentStart) -> Result<ProcessSpec, AgentError> {
+        if let Some(version) = &start.options.agent_version {
             let want =
                 Want::parse(Some(version)).map_err(|error| failed("understand `agentVersion`", &error))?;
             let ask = Ask { want, ..Ask::default() };
@@ -187,12 +193,9 @@ impl Launcher {
     }
 }
 
-/// The variable in which the agent finds the session's `token`.
-fn key_variable<'a>(
-    agent: &'a Definition,
-    create: &CreateSessionRequest,
-) -> Result<Option<&'a str>, AgentError> {
-    let variable = agent.credentials.key_variable(create.model.as_deref());
+/// The environment variable from which the agent reads its API key.
+fn key_variable<'a>(agent: &'a Definition, options: &StoredOptions) -> Result<Option<&'a str>, AgentError> {
+    let variable = agent.credentials.key_variable(options.model.as_deref());
     variable
         .map_err(|unknown| AgentError::Unsupported { feature: "token".into(), message: unknown.to_string() })
 }
@@ -205,7 +208,7 @@ fn not_installed(error: &dyn std::error::Error) -> AgentError {
     AgentError::InstallFailed { message: chain(error) }
 }
 
-/// Writes files that nobody else may read; they may hold keys.
+/// Writes the adapter's files. Only our user may read them, because they may contain keys.
 fn write_files(private: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
     private_file::create_directory(private)?;
     for (path, content) in files {

@@ -8,32 +8,33 @@ use journal::{
 
 use crate::frame;
 
-/// How large a page gets before it ends early.
-const BYTES_MAX: usize = 4 << 20;
+/// The size at which a page ends early.
+const PAGE_BYTES_MAX: usize = 4 << 20;
 
-/// Why there is no page.
-pub(crate) enum PageError {
+/// Why a page cannot be read.
+pub(crate) enum EventPageError {
     Storage(durable::Error),
     Cursor,
 }
 
-/// The events after `offset`, as a JSON array, and whether there are more.
-pub(crate) async fn page(
+/// The events after `offset`, as a JSON array, and whether more are available.
+pub(crate) async fn event_page(
     journal: &DurableJournal,
     offset: u64,
     limit: usize,
     include_raw: bool,
-) -> Result<(BytesMut, bool), PageError> {
+) -> Result<(BytesMut, bool), EventPageError> {
     let newest = journal.bounds().newest;
     let (mut json, mut count, mut at) = (BytesMut::from(&b"["[..]), 0, Seq::new(offset));
     if at < newest {
-        let mut reader = journal.reader(StartPosition::Resume(at)).map_err(|_| PageError::Cursor)?;
+        let mut reader = journal.reader(StartPosition::Resume(at)).map_err(|_| EventPageError::Cursor)?;
         'pages: while at < newest {
-            let Some(JournalItem::Frames(chunk)) = reader.next().await.map_err(PageError::Storage)? else {
+            let Some(JournalItem::Frames(chunk)) = reader.next().await.map_err(EventPageError::Storage)?
+            else {
                 break;
             };
             for (seq, bytes) in chunk.frames() {
-                if count == limit || json.len() > BYTES_MAX {
+                if count == limit || json.len() > PAGE_BYTES_MAX {
                     break 'pages;
                 }
                 if count > 0 {
