@@ -93,16 +93,16 @@ async fn original_messages_are_for_those_who_see_directories() {
     let (whole, shown) =
         (Person::owner(&hub).get(&path).await, Person::new(&hub, "a-viewer", &viewer).get(&path).await);
     let is_raw = |event: &Value| event.get("raw").is_some();
-    let without_raw = |page: &Value| {
-        let mut page = page.clone();
-        for event in page["events"].as_array_mut().unwrap() {
-            event.as_object_mut().unwrap().remove("raw");
-        }
-        page
-    };
-    assert!(whole["events"].as_array().unwrap().iter().any(is_raw));
-    assert!(!shown["events"].as_array().unwrap().iter().any(is_raw));
-    assert_eq!(shown, without_raw(&whole));
+    let events_of = |page: &Value| page["events"].as_array().unwrap().clone();
+    let (mut whole, mut shown) = (events_of(&whole), events_of(&shown));
+    assert!(whole.iter().any(is_raw));
+    assert!(!shown.iter().any(is_raw));
+    for event in &mut whole {
+        event.as_object_mut().unwrap().remove("raw");
+    }
+    // The second page may have a newer event.
+    shown.truncate(whole.len());
+    assert_eq!(shown, whole);
     // The stream of a viewer is not refused, and holds none either.
     let path = "/api/runtimes/box/v1/sessions/s/events/sse?include%52aw=true";
     let response = hub.request_as(&viewer, Method::GET, path).send().await.unwrap();
