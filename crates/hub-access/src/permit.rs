@@ -31,7 +31,7 @@ pub struct Permit {
 enum UnredactedPart {
     /// Nothing.
     Nothing,
-    /// What agents and people say, but no absolute directories.
+    /// The words of agents and people, but no absolute directories.
     Content,
     /// Everything.
     Everything,

@@ -1,4 +1,4 @@
-//! What a caller may do with a worker, by the route table and the policy.
+//! The requests about a worker that a caller may send, by the route table and the policy.
 
 use http::Method;
 use protocol::{RuntimeId, SessionId, worker_actions::WorkerAction};

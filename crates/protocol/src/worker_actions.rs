@@ -1,4 +1,4 @@
-//! What a caller may do with a worker.
+//! The requests about a worker that a caller may send.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

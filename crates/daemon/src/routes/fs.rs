@@ -53,7 +53,7 @@ struct FilePathQuery {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct DirectoryQuery {
+struct EarlierDirectoryQuery {
     /// The directory, for clients of earlier versions: others send it in the body.
     #[param(ignore)]
     path: Option<String>,
@@ -176,12 +176,12 @@ async fn delete(State(app): State<App>, Query(query): Query<DeleteEntryQuery>) -
 
 /// Create a directory and its missing parents.
 #[utoipa::path(
-    post, path = "/v1/fs/mkdir", tag = "fs", params(DirectoryQuery), request_body = CreateDirectoryRequest,
+    post, path = "/v1/fs/mkdir", tag = "fs", params(EarlierDirectoryQuery), request_body = CreateDirectoryRequest,
     responses((status = OK, body = DirectoryCreated), (status = CREATED, body = DirectoryCreated), Problems)
 )]
 async fn mkdir(
     State(app): State<App>,
-    Query(query): Query<DirectoryQuery>,
+    Query(query): Query<EarlierDirectoryQuery>,
     extract::OptionalJson(body): extract::OptionalJson<DirectoryBody>,
 ) -> Result<(StatusCode, Json<DirectoryCreated>)> {
     let path = match (body.path, query.path) {
