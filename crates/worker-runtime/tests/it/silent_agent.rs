@@ -10,7 +10,7 @@ use crate::runtime::{id, sessions_with, within};
 #[tokio::test]
 async fn an_agent_that_says_nothing_is_a_timeout() {
     let home = TempDir::new().unwrap();
-    let silent: UserAgent = serde_json::from_str(r#"{ "command": ["sleep", "600"] }"#).unwrap();
+    let silent: UserAgent = serde_json::from_str(r#"{ "command": ["/bin/sleep", "600"] }"#).unwrap();
     let agents = BTreeMap::from([("silent".parse().unwrap(), silent)]);
     let sessions = sessions_with(&home, agents, Duration::from_millis(200));
     let create: CreateSessionRequest = serde_json::from_str(r#"{ "agent": "silent" }"#).unwrap();
