@@ -10,10 +10,12 @@ use protocol::{
     sessions::{MessageAccepted, SendMessageRequest, SessionInput},
 };
 use sha2::{Digest, Sha256};
+use telemetry::SpanLink;
 
 use crate::{
     Error,
     kept::{INPUT, KeptInput, note},
+    worker::SentMessage,
 };
 
 /// How many inputs may wait for their turn.
@@ -57,8 +59,7 @@ impl Inputs {
     /// Writes down something new.
     pub(crate) fn accept(
         &mut self,
-        send: SendMessageRequest,
-        key: Option<IdempotencyKey>,
+        message: SentMessage,
         turn: TurnId,
         author: Author,
     ) -> Result<SessionInput, Error> {
@@ -66,6 +67,7 @@ impl Inputs {
         if waiting >= QUEUE_MAX {
             return Err(Error::QueueFull(waiting));
         }
+        let SentMessage { request: send, key, sender } = message;
         let digest = digest(&send);
         let input = SessionInput {
             id: InputId::mint(),
@@ -76,7 +78,7 @@ impl Inputs {
             state: InputState::Accepted,
             accepted_at: Timestamp::now(),
         };
-        let kept = KeptInput { input: input.clone(), key, digest };
+        let kept = KeptInput { input: input.clone(), key, digest, sender };
         self.changes.push(note(INPUT, input.id.to_string(), &kept));
         self.all.push_back(kept);
         if self.all.len() > QUEUE_MAX + SETTLED_MAX
@@ -95,6 +97,11 @@ impl Inputs {
     /// The input of this name.
     pub(crate) fn get(&self, id: InputId) -> Option<&SessionInput> {
         self.all.iter().map(|kept| &kept.input).find(|input| input.id == id)
+    }
+
+    /// The request that sent an input, unless it was sent to an earlier process or spans are not exported.
+    pub(crate) fn sender(&self, id: InputId) -> Option<SpanLink> {
+        self.all.iter().find(|kept| kept.input.id == id)?.sender.clone()
     }
 
     /// Those that were delivered and of which the agent has not said that it works on them.

@@ -11,6 +11,7 @@ use protocol::{
     wait::Wait,
 };
 use serde::{Deserialize, Serialize};
+use telemetry::SpanLink;
 
 /// The kind of the one note that says what a session is.
 pub(crate) const SESSION: &str = "session";
@@ -61,6 +62,9 @@ pub(crate) struct KeptInput {
     pub(crate) key: Option<IdempotencyKey>,
     /// Of what came with the key.
     pub(crate) digest: String,
+    /// The request that sent it. Traces do not outlive the process, so it is not stored.
+    #[serde(skip)]
+    pub(crate) sender: Option<SpanLink>,
 }
 
 /// A wait, and what the agent's adapter calls it.

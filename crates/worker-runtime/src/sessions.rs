@@ -25,6 +25,7 @@ use protocol::{
     },
     wait::{AnswerWaitRequest, Wait},
 };
+use telemetry::SpanLink;
 use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
@@ -39,7 +40,7 @@ use crate::{
     page::{self, PageError},
     shared::Shared,
     shelf::{self, Entry, Shelf},
-    worker::{Answer, Msg, Reply, Stop, Worker, nobody},
+    worker::{Answer, Msg, Reply, SentMessage, Stop, Worker, nobody},
 };
 
 /// How many requests may wait for a worker; a worker answers in the time of a commit.
@@ -198,10 +199,11 @@ impl Sessions {
     pub async fn send(
         &self,
         id: &SessionId,
-        send: SendMessageRequest,
+        request: SendMessageRequest,
         key: Option<IdempotencyKey>,
     ) -> Result<MessageAccepted, Error> {
-        self.ask_of(id, |reply| Msg::Send(send, key, reply)).await
+        let message = SentMessage { request, key, sender: SpanLink::to_current() };
+        self.ask_of(id, |reply| Msg::Send(Box::new(message), reply)).await
     }
 
     /// What waits for its turn.

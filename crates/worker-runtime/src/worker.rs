@@ -33,7 +33,7 @@ use crate::{
 
 use agent::Agent;
 use commit::RETRY;
-pub(crate) use msg::{Answer, Msg, Reply, Stop};
+pub(crate) use msg::{Answer, Msg, Reply, SentMessage, Stop};
 pub(crate) use orders::nobody;
 pub(crate) use restore::first;
 
@@ -117,8 +117,8 @@ impl Worker {
         }
         match msg {
             Msg::Wake(reply) => self.wake(reply),
-            Msg::Send(send, key, reply) => {
-                let result = self.accept(send, key);
+            Msg::Send(message, reply) => {
+                let result = self.accept(*message);
                 self.answer(reply, result);
             }
             Msg::Edit(id, message, author, reply) => {
@@ -213,6 +213,9 @@ impl Worker {
         }
         let Some(turn) = self.turn.take() else { return };
         turn.span.record("reason", metrics::ended(reason));
+        if reason == TurnEndReason::Failed {
+            telemetry::record_failure(&turn.span, metrics::ended(reason));
+        }
         self.launcher.metrics.turn_ended(reason);
         self.emit(Event::TurnEnded(TurnEnded { turn_id: turn.id, reason, usage }), synthetic);
         self.idle_since = Instant::now();

@@ -191,6 +191,9 @@ impl Worker {
     pub(super) fn begin_turn(&mut self, id: TurnId, input: Option<protocol::InputId>) {
         let (session, agent) = (&self.shared.id, &self.kept.create.agent);
         let span = info_span!(parent: None, "turn", %session, turn = %id, %agent, reason = Empty);
+        if let Some(sender) = input.and_then(|input| self.inputs.sender(input)) {
+            sender.add_to(&span);
+        }
         self.turn = Some(Turn { id, interrupted: None, span });
         self.launcher.metrics.turn_starts.inc();
         self.kept.error = None;

@@ -5,6 +5,7 @@ use protocol::{
     sessions::{MessageAccepted, SendMessageRequest, SessionCreated, SessionInput, SessionSnapshot},
     wait::{PermissionAnswer, Wait, WaitAnswer},
 };
+use telemetry::SpanLink;
 use tokio::sync::oneshot;
 
 use crate::Error;
@@ -13,7 +14,7 @@ use crate::Error;
 pub(crate) enum Msg {
     /// Have the agent running.
     Wake(Reply<SessionCreated>),
-    Send(SendMessageRequest, Option<IdempotencyKey>, Reply<MessageAccepted>),
+    Send(Box<SentMessage>, Reply<MessageAccepted>),
     Edit(InputId, String, Author, Reply<()>),
     Withdraw(InputId, Option<Author>, Reply<()>),
     Cancel(Reply<()>),
@@ -24,6 +25,14 @@ pub(crate) enum Msg {
     Fold(Reply<u64>),
     Inputs(Reply<Vec<SessionInput>>),
     Stop(Stop, Reply<()>),
+}
+
+/// A message as a request sent it.
+pub(crate) struct SentMessage {
+    pub(crate) request: SendMessageRequest,
+    pub(crate) key: Option<IdempotencyKey>,
+    /// The span of that request, if it is exported.
+    pub(crate) sender: Option<SpanLink>,
 }
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -75,7 +84,7 @@ impl Msg {
     pub(crate) fn refuse(self, error: Error) {
         match self {
             Msg::Wake(reply) => drop(reply.send(Err(error))),
-            Msg::Send(_, _, reply) => drop(reply.send(Err(error))),
+            Msg::Send(_, reply) => drop(reply.send(Err(error))),
             Msg::Edit(_, _, _, reply)
             | Msg::Withdraw(_, _, reply)
             | Msg::Cancel(reply)

@@ -3,18 +3,15 @@
 use agents::adapter::{Order, Prompt, Reply as Reaction};
 use jiff::Timestamp;
 use protocol::{
-    Author, Event, IdempotencyKey, Message, TurnId, WaitId,
+    Author, Event, Message, TurnId, WaitId,
     event::InputState,
     message::{MessagePart, MessageRole, PartContent},
-    sessions::{
-        MessageAccepted, MessageAttachment, SendMessageRequest, SessionCreated, SessionInput,
-        SessionSnapshot, WhenBusy,
-    },
+    sessions::{MessageAccepted, MessageAttachment, SessionCreated, SessionInput, SessionSnapshot, WhenBusy},
     wait::{PermissionAnswer, PermissionOutcome, QuestionOutcome, Wait, WaitOutcome, WaitRequest},
 };
 use tokio::time::Instant;
 
-use super::{Agent, Answer, INTERRUPT, Reply, Worker};
+use super::{Agent, Answer, INTERRUPT, Reply, SentMessage, Worker};
 use crate::{
     Error,
     inputs::{receipt, sent},
@@ -35,13 +32,10 @@ impl Worker {
     }
 
     /// Writes down a message for the agent.
-    pub(super) fn accept(
-        &mut self,
-        send: SendMessageRequest,
-        key: Option<IdempotencyKey>,
-    ) -> Result<MessageAccepted, Error> {
-        if let Some(key) = &key
-            && let Some(sent) = self.inputs.repeated(key, &send)?
+    pub(super) fn accept(&mut self, message: SentMessage) -> Result<MessageAccepted, Error> {
+        let SentMessage { request: send, key, .. } = &message;
+        if let Some(key) = key
+            && let Some(sent) = self.inputs.repeated(key, send)?
         {
             return Ok(sent);
         }
@@ -54,11 +48,11 @@ impl Worker {
         if let Some(turn) = running.or(waiting) {
             match send.when_busy {
                 WhenBusy::Reject => return Err(Error::Busy { session: self.shared.id.clone(), turn }),
-                WhenBusy::Steer if running.is_some() => return self.steer(turn, send, key, author),
+                WhenBusy::Steer if running.is_some() => return self.steer(turn, message, author),
                 WhenBusy::Queue | WhenBusy::Steer => {}
             }
         }
-        let input = self.inputs.accept(send, key, TurnId::mint(), author)?;
+        let input = self.inputs.accept(message, TurnId::mint(), author)?;
         self.accepted(&input);
         Ok(sent(&input))
     }
@@ -67,8 +61,7 @@ impl Worker {
     fn steer(
         &mut self,
         turn: TurnId,
-        send: SendMessageRequest,
-        key: Option<IdempotencyKey>,
+        message: SentMessage,
         author: Author,
     ) -> Result<MessageAccepted, Error> {
         if !matches!(&self.agent, Agent::Running { link, .. } if link.steers()) {
@@ -78,7 +71,11 @@ impl Worker {
                 message: "it does not accept messages during a turn; send with `whenBusy: queue` instead",
             });
         }
-        let input = self.inputs.accept(send, key, turn, author)?;
+        let sender = message.sender.clone();
+        let input = self.inputs.accept(message, turn, author)?;
+        if let (Some(turn), Some(sender)) = (&self.turn, sender) {
+            sender.add_to(&turn.span);
+        }
         self.accepted(&input);
         self.deliver(&input);
         self.tell(Order::Steer(prompt(&input)));
