@@ -27,6 +27,7 @@ const STEPS: &[CiStep] = &[
     step("tests", run_rust_tests),
     step("generated files", || codegen::run(true)),
     step("docs", build_docs),
+    step("prometheus", || system::install("promtool", "prometheus", "the test of the metrics")),
     step("typescript", typescript::run),
     step("schemathesis", schemathesis::run),
 ];

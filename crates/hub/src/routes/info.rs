@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, response::Response};
 use protocol::info::HealthStatus;
-use server::{Result, RouteCollector, routes};
+use server::{Result, RouteCollector, metrics::MetricsFormat, routes};
 
 use super::Problems;
 use crate::app::App;
@@ -20,8 +20,12 @@ async fn health() -> Json<HealthStatus> {
 /// Get metrics for Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "info",
-    responses((status = OK, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Problems)
+    responses(
+        (status = OK, body = String, content_type = "text/plain",
+            description = "The text format 0.0.4; OpenMetrics 1.0 if `Accept` prefers `application/openmetrics-text`"),
+        Problems,
+    )
 )]
-async fn metrics(State(app): State<App>) -> Result<Response> {
-    app.metrics_page()
+async fn metrics(State(app): State<App>, format: MetricsFormat) -> Result<Response> {
+    app.metrics_page(format)
 }

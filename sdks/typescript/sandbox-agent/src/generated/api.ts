@@ -726,7 +726,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the metrics, in the format of Prometheus. */
+        /** Read the metrics, in a format of Prometheus. */
         readonly get: operations["info_metrics"];
         readonly put?: never;
         readonly post?: never;
@@ -6564,13 +6564,13 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description OpenMetrics */
+            /** @description The text format 0.0.4; OpenMetrics 1.0 if `Accept` prefers `application/openmetrics-text` */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/openmetrics-text": string;
+                    readonly "text/plain": string;
                 };
             };
             /** @description A problem */
