@@ -21,7 +21,7 @@ impl InfoApi<'_> {
         self.0.call(Method::GET, &["v1", "health"], &[]).await
     }
 
-    /// Reads the OpenAPI document.
+    /// Reads the OpenAPI document of a daemon.
     pub async fn openapi(self) -> Result<ApiResponse<Value>> {
         self.0.call(Method::GET, &["v1", "openapi.json"], &[]).await
     }

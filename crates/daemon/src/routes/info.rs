@@ -36,7 +36,7 @@ async fn health() -> Json<HealthStatus> {
     responses((status = OK, description = "This document", body = Object, content_type = "application/json"), Problems)
 )]
 async fn openapi() -> ([(header::HeaderName, &'static str); 1], Bytes) {
-    ([(header::CONTENT_TYPE, "application/json")], api::openapi())
+    ([(header::CONTENT_TYPE, "application/json")], api::OPENAPI.read())
 }
 
 /// Read the metrics, in a format of Prometheus.

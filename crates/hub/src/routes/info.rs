@@ -1,20 +1,31 @@
 //! What a hub says of itself.
 
 use axum::{Json, extract::State, response::Response};
+use bytes::Bytes;
+use http::header;
 use protocol::info::HealthStatus;
 use server::{Result, RouteCollector, metrics::MetricsFormat, routes};
 
 use super::Problems;
-use crate::app::App;
+use crate::{api, app::App};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
-    collector.add(routes!(health)).add(routes!(metrics));
+    collector.add(routes!(health)).add(routes!(openapi)).add(routes!(metrics));
 }
 
 /// Check the health of the hub.
 #[utoipa::path(get, path = "/api/health", tag = "info", security(()), responses((status = OK, body = HealthStatus), Problems))]
 async fn health() -> Json<HealthStatus> {
     Json(HealthStatus { status: "ok".into() })
+}
+
+/// Read the OpenAPI document of the hub.
+#[utoipa::path(
+    get, path = "/api/openapi.json", tag = "info",
+    responses((status = OK, description = "This document", body = Object, content_type = "application/json"), Problems)
+)]
+async fn openapi() -> ([(header::HeaderName, &'static str); 1], Bytes) {
+    ([(header::CONTENT_TYPE, "application/json")], api::OPENAPI.read())
 }
 
 /// Get metrics for Prometheus.
