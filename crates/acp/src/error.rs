@@ -17,7 +17,7 @@ pub enum Error {
     AgentRequired(ServerId),
     /// There is no such agent.
     #[error(transparent)]
-    UnknownAgent(#[from] agents::UnknownAgent),
+    UnknownAgent(#[from] agent_catalog::UnknownAgent),
     /// The instance runs another agent.
     #[error(
         "instance `{instance}` runs agent `{actual}`, not `{requested}`; delete it first, or use another instance id"
@@ -61,10 +61,10 @@ pub enum Error {
     },
     /// The agent's program was not found, or does not speak ACP.
     #[error(transparent)]
-    Launch(Arc<agents::Error>),
+    Launch(Arc<agent_catalog::Error>),
     /// The agent could not be installed.
     #[error(transparent)]
-    Install(Arc<agents::install::Error>),
+    Install(Arc<agent_install::Error>),
     /// The agent is still being installed.
     #[error("agent `{agent}` was not installed within {} ms; the installation continues, so send the message again later", waited.as_millis())]
     Installing {

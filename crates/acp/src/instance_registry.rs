@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agents::{Definition, Installer, Launch, Purpose, install::ReadyError};
+use agent_catalog::{Definition, Launch, Purpose};
+use agent_install::{Installer, ReadyError};
 use journal::{Retention, RingJournal, Seq};
 use parking_lot::RwLock;
 use process::{ProcessLimits, ProcessSpec};
@@ -237,7 +238,7 @@ impl InstanceRegistry {
         let definition = self.definition(agent).await?;
         let can_install = || self.inner.installer.installs(&definition);
         match self.inner.installer.launch(&definition, Purpose::Acp).await {
-            Err(agents::Error::NotInstalled { .. })
+            Err(agent_catalog::Error::NotInstalled { .. })
                 if can_install().map_err(|error| Error::Install(error.into()))? =>
             {
                 Ok(())

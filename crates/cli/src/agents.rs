@@ -4,10 +4,8 @@ mod local;
 
 use std::path::{Path, PathBuf};
 
-use ::agents::{
-    InstallSection, SearchPath,
-    install::{Config, Environment, Mirror},
-};
+use agent_catalog::{InstallSection, SearchPath, UserEnvironment};
+use agent_install::{Config, Mirror};
 use clap::Args;
 
 pub(crate) use local::{AgentsOptions, run};
@@ -53,7 +51,7 @@ pub(crate) fn config(
         acp_registry: options.acp_registry.clone().or_else(|| section.acp_registry.clone()),
         certificates: certificates.map(PathBuf::from).collect(),
         silence_max: None,
-        environment: Environment {
+        environment: UserEnvironment {
             variables: variables(),
             home: storage::home(),
             project: std::env::current_dir().ok(),

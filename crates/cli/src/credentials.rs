@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use ::agents::{Catalog, Credential, install::Environment};
+use agent_catalog::{Catalog, Credential, UserEnvironment};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -82,14 +82,14 @@ impl CredentialsOptions {
 impl ExtractArgs {
     fn find(&self) -> anyhow::Result<Vec<Credential>> {
         let home = self.home.clone().or_else(storage::home);
-        let environment = Environment { variables: variables(), home, project: None };
+        let environment = UserEnvironment { variables: variables(), home, project: None };
         let catalog = Catalog::new(&PathBuf::new(), BTreeMap::new())?;
         if let Some(unknown) = self.agent.iter().find(|name| catalog.get(name).is_none()) {
             bail!("there is no agent `{unknown}`: list the agents with `tombolo agents list`");
         }
         let wanted = |name: &AgentName| self.agent.is_empty() || self.agent.contains(name);
         let agents = catalog.iter().filter(|agent| wanted(&agent.id));
-        Ok(agents.flat_map(|agent| ::agents::credentials(agent, &environment)).collect())
+        Ok(agents.flat_map(|agent| agent_catalog::find_credentials(agent, &environment)).collect())
     }
 }
 

@@ -4,7 +4,7 @@ mod options;
 
 use std::{io, net::SocketAddr, path::Path, process::ExitCode, time::Duration};
 
-use ::agents::ConfigFile;
+use agent_catalog::ConfigFile;
 use anyhow::Context;
 use client::Client;
 use daemon::{BoundDaemon, Config, DaemonAccess, DaemonServer, DaemonToken, HubJoin};

@@ -8,7 +8,7 @@ use std::{
     process::ExitCode,
 };
 
-use ::agents::Catalog;
+use agent_catalog::Catalog;
 use anyhow::Context;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;

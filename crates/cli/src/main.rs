@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     let first = arguments.next().unwrap_or_default();
     // Checked before the command line is parsed: these two start often, and building the definition of all commands
     // would slow them down. This one starts for each instance of the mock agent,
-    if first == ::agents::mock::ARGUMENT {
+    if first == mock_agent::ARGUMENT {
         return exit::code(mock_agent());
     }
     // and this one for each command that a device runs in a sandbox.
@@ -93,6 +93,6 @@ fn install_tls_provider() {
 }
 
 fn mock_agent() -> anyhow::Result<ExitCode> {
-    let code = ::agents::mock::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
+    let code = mock_agent::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
     Ok(ExitCode::from(code))
 }

@@ -3,7 +3,7 @@
 mod files;
 mod sessions;
 
-use agents::install;
+use agent_install as install;
 use axum::response::{IntoResponse, Response};
 use protocol::{FailedAttempt, Problem, ProblemKind};
 use server::{ErrorChain, ProblemResponse};
@@ -56,8 +56,8 @@ impl From<acp::Error> for ApiError {
             E::IdInFlight { .. } => ProblemKind::IdInFlight,
             E::KeyReused { .. } => ProblemKind::KeyReused,
             E::Launch(error) => match **error {
-                agents::Error::NotInstalled { .. } => ProblemKind::AgentStart,
-                agents::Error::NotAcp(_) => ProblemKind::NotAcp,
+                agent_catalog::Error::NotInstalled { .. } => ProblemKind::AgentStart,
+                agent_catalog::Error::NotAcp(_) => ProblemKind::NotAcp,
             },
             E::Install(error) => return Self::from(&**error),
             E::Start { .. } => ProblemKind::AgentStart,

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use acp::InstanceRegistry;
-use agents::{Catalog, Installer};
+use agent_catalog::Catalog;
+use agent_install::Installer;
 use axum::{extract::FromRef, response::Response};
 use files::{RootDirectory, RootedPath};
 use journal::Retention;
@@ -89,7 +90,7 @@ impl App {
                 current_dir: config.current_dir.clone(),
                 env_remove: config.env_remove.clone(),
                 grace: settings.grace(),
-                patience: settings.wait_timeout(),
+                answer_timeout: settings.wait_timeout(),
                 idle: settings.session_idle,
                 sessions_max: SESSIONS_MAX,
             },

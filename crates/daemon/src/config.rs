@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, path::PathBuf};
 
-use agents::{UserAgent, install};
+use agent_catalog::UserAgent;
+use agent_install as install;
 use protocol::AgentName;
 use secrecy::{ExposeSecret, SecretString};
 use server::InvalidCors;

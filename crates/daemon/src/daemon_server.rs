@@ -57,7 +57,7 @@ pub enum StartError {
     Config(#[from] InvalidConfig),
     /// The agent catalog is invalid.
     #[error(transparent)]
-    Catalog(#[from] agents::InvalidCatalog),
+    Catalog(#[from] agent_catalog::InvalidCatalog),
     /// The data directory cannot be used.
     #[error("could not use the data directory `{}`; choose another with --data-dir", path.display())]
     DataDirectory {

@@ -1,4 +1,4 @@
-//! What the exported spans say about the process that they are from.
+//! The attributes of the process that spans are from.
 
 use std::collections::BTreeMap;
 

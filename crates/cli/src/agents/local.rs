@@ -2,10 +2,8 @@
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
-use ::agents::{
-    Catalog, ConfigFile, Definition, Installer, Want,
-    install::{Ask, Cache, Manifest, UnverifiedPolicy},
-};
+use agent_catalog::{Catalog, ConfigFile, Definition, Want};
+use agent_install::{Ask, Cache, Installer, Manifest, UnverifiedPolicy};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use protocol::AgentName;

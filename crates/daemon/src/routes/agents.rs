@@ -4,7 +4,7 @@ mod install;
 
 use std::sync::Arc;
 
-use agents::Definition;
+use agent_catalog::Definition;
 use axum::{Json, extract::State};
 use protocol::{
     AgentName, ProblemKind,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::frame::{Body, encode};
+use crate::frame::{RecordBody, encode};
 
 async fn journal(home: &TempDir) -> (JournalStore, DurableJournal) {
     let store = JournalStore::open(home.path().join("journal.db")).unwrap();
@@ -69,12 +69,12 @@ async fn every_variant_arrives_as_it_was_published() {
     let home = TempDir::new().unwrap();
     let (_store, journal) = journal(&home).await;
     let (worker, agent): (SessionId, _) = ("s".parse().unwrap(), "mock".parse().unwrap());
-    let frames = Frames::new(worker.clone(), journal.bounds().epoch);
+    let frames = FrameRenderer::new(worker.clone(), journal.bounds().epoch);
     let reader = journal.reader(StartPosition::Resume(Seq::ZERO)).unwrap();
-    let source = Source { frames, reader, covered: 0, live: true, over: false };
+    let source = ObservedEvents { frames, reader, covered: 0, is_live: true, has_ended: false };
     let mut observation = Observation { ready: VecDeque::new(), source: Ok(source) };
     for (seq, event) in (1..).zip(every_variant()) {
-        let body = Body {
+        let body = RecordBody {
             id: EventId::mint(),
             time: Timestamp::UNIX_EPOCH,
             session_id: &worker,
@@ -95,7 +95,7 @@ async fn every_variant_arrives_as_it_was_published() {
     }
 }
 
-/// observation-54, observation-58: what is kept for whoever comes back is bounded in bytes too, "8 MiB per worker".
+/// observation-54, observation-58: the events that a resuming client may request are bounded in bytes too, "8 MiB per worker".
 #[tokio::test]
 async fn a_cursor_expires_by_bytes() {
     let home = TempDir::new().unwrap();
@@ -103,13 +103,13 @@ async fn a_cursor_expires_by_bytes() {
     for _ in 0..9 {
         journal.append(Batch::one(vec![b' '; 1 << 20])).await.unwrap();
     }
-    let place = async |seq| resume::place(&journal, &journal.cursor(Seq::new(seq)).to_string()).await;
+    let place = async |seq| resume::resume_point(&journal, &journal.cursor(Seq::new(seq)).to_string()).await;
     assert_eq!(place(0).await, Err(resume::expired()));
     for seq in [1, 9] {
-        assert_eq!(place(seq).await, Ok(Place(seq)));
+        assert_eq!(place(seq).await, Ok(ResumePoint(seq)));
     }
     // One byte more.
     journal.append(Batch::one(vec![b' '])).await.unwrap();
     assert_eq!(place(1).await, Err(resume::expired()));
-    assert_eq!(place(2).await, Ok(Place(2)));
+    assert_eq!(place(2).await, Ok(ResumePoint(2)));
 }

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use agents::Catalog;
+use agent_catalog::Catalog;
 use serde_json::{Value, json};
 use testkit::TestDaemonOptions;
 

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::{
-    Definition, Want,
-    install::{Ask, Installation, InstallationOutcome, UnverifiedPolicy},
-};
+use agent_catalog::{Definition, Want};
+use agent_install::{Ask, Installation, InstallationOutcome, UnverifiedPolicy};
 use axum::{
     Json,
     extract::State,
