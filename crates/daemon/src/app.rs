@@ -24,6 +24,9 @@ const INSTANCES_MAX: usize = 1024;
 /// How many sessions a daemon stores at most. Each takes about 2 KiB of memory.
 const SESSIONS_MAX: usize = 10_000;
 
+/// How long an agent may take to become ready. Some are 300 MB and start on a busy machine.
+const AGENT_READY_TIMEOUT: Duration = Duration::from_secs(120);
+
 /// How many WebSockets may be open at a time.
 const SOCKETS_MAX: usize = 1024;
 
@@ -89,6 +92,7 @@ impl App {
                 directory: config.data_dir.join("sessions"),
                 current_dir: config.current_dir.clone(),
                 env_remove: config.env_remove.clone(),
+                ready_timeout: AGENT_READY_TIMEOUT,
                 grace: settings.grace(),
                 answer_timeout: settings.wait_timeout(),
                 idle: settings.session_idle,

@@ -56,6 +56,7 @@ fn collect_routes(collector: &mut impl RouteCollector<App>) {
     routes::waits::collect_routes(collector);
     routes::join::collect_routes(collector);
     routes::workers::collect_routes(collector);
+    routes::worker_details::collect_routes(collector);
     routes::users::collect_routes(collector);
     routes::tokens::collect_routes(collector);
     routes::login::collect_routes(collector);

@@ -12,9 +12,6 @@ use crate::{
     worker::sleep_until,
 };
 
-/// How long an agent may take from its start until it accepts prompts. Some are 300 MB and start on a busy machine.
-const HANDSHAKE_MAX: Duration = Duration::from_secs(120);
-
 /// The place of a session's agent.
 pub(crate) enum AgentSlot {
     Absent,
@@ -78,10 +75,10 @@ impl AgentSlot {
         if let Self::Running { link, .. } = self { Some(link) } else { None }
     }
 
-    /// Occupies the slot with an agent that has been started, and begins its handshake.
-    pub(crate) fn begin_handshake(&mut self, mut link: Box<AgentLink>) -> Out {
+    /// Occupies the slot with an agent that has been started, and begins its handshake, which must end within `limit`.
+    pub(crate) fn begin_handshake(&mut self, mut link: Box<AgentLink>, limit: Duration) -> Out {
         let output = link.start();
-        *self = Self::Running { link, handshake_deadline: Instant::now() + HANDSHAKE_MAX };
+        *self = Self::Running { link, handshake_deadline: Instant::now() + limit };
         output
     }
 

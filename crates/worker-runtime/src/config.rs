@@ -17,6 +17,8 @@ pub struct Config {
     pub current_dir: PathBuf,
     /// Our own environment variables, which agents do not inherit.
     pub env_remove: Vec<OsString>,
+    /// How long an agent may take to become ready after its process was started.
+    pub ready_timeout: Duration,
     /// How long an agent may take to exit before it is killed.
     pub grace: Duration,
     /// How long a wait stays open without an answer; for ever if `None`.

@@ -4,9 +4,13 @@ use bytes::{BufMut, Bytes, BytesMut};
 use journal::Epoch;
 use protocol::{
     Event, SessionId,
-    observation::{EventEnvelope, ObservationFrame, StreamControl},
+    observation::{
+        DiagnosticKind, EventEnvelope, ObservationFrame, StreamControl, StreamDiagnostic, StreamLeg,
+    },
     sessions::SessionSnapshot,
 };
+use serde_json::json;
+use tracing::warn;
 
 use crate::frame::parts;
 
@@ -44,10 +48,13 @@ impl FrameRenderer {
         text(&ObservationFrame::Event { envelope: envelope.into() })
     }
 
-    /// An event as the journal stores it.
+    /// An event as the journal stores it. A record without an event is left out, with a diagnostic in its place.
     pub(super) fn event(&self, seq: u64, frame: &[u8], replay: bool) -> Bytes {
         let (body, _) = parts(frame);
-        let event = cut_event(body);
+        let Some(event) = cut_event(body) else {
+            warn!(session = %self.worker, seq, "left out an event that cannot be encoded");
+            return text(&ObservationFrame::Diagnostic { diagnostic: self.skipped(seq) });
+        };
         let mut out = BytesMut::with_capacity(event.len() + 256);
         let mut number = itoa::Buffer::new();
         let number = number.format(seq).as_bytes();
@@ -74,9 +81,19 @@ impl FrameRenderer {
     }
 }
 
+impl FrameRenderer {
+    fn skipped(&self, seq: u64) -> StreamDiagnostic {
+        let kind = DiagnosticKind::SerializeFailed;
+        let message = "an event could not be encoded and was left out";
+        let mut diagnostic = StreamDiagnostic::new(StreamLeg::Runtime, kind, message);
+        diagnostic.details = Some(json!({ "cursor": format!("{}-{seq}", self.epoch) }));
+        diagnostic
+    }
+}
+
 /// Whether this is the last event of a worker: the session was deleted.
 pub(super) fn is_end(frame: &[u8]) -> bool {
-    cut_event(parts(frame).0).starts_with(b"{\"ended\":")
+    cut_event(parts(frame).0).is_some_and(|event| event.starts_with(b"{\"ended\":"))
 }
 
 /// A control frame.
@@ -89,12 +106,12 @@ fn text(frame: &ObservationFrame) -> Bytes {
     serde_json::to_vec(frame).unwrap_or_default().into()
 }
 
-/// The event in an encoded record. The fields before it are strings, in which JSON escapes quotes, so the first occurrence of the
-/// separator is the right one.
-fn cut_event(body: &[u8]) -> &[u8] {
-    let Some(at) = find(body, EVENT) else { return b"{}" };
-    let rest = &body[at + EVENT.len()..];
-    rest.strip_suffix(SYNTHETIC).or(rest.strip_suffix(b"}")).unwrap_or(rest)
+/// The event in an encoded record; `None` if the record has none. The fields before it are strings, in which JSON escapes quotes, so
+/// the first occurrence of the separator is the right one.
+fn cut_event(body: &[u8]) -> Option<&[u8]> {
+    let rest = &body[find(body, EVENT)? + EVENT.len()..];
+    let event = rest.strip_suffix(SYNTHETIC).or(rest.strip_suffix(b"}"))?;
+    std::str::from_utf8(event).ok().map(|_| event)
 }
 
 fn cut_time(body: &[u8]) -> Option<&[u8]> {

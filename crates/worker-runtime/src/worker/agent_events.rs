@@ -23,7 +23,7 @@ impl Worker {
                 for warning in std::mem::take(&mut link.warnings) {
                     self.warn(warning, None);
                 }
-                let output = self.agent.begin_handshake(link);
+                let output = self.agent.begin_handshake(link, self.launcher.config.ready_timeout);
                 self.apply_output(output, None);
             }
             AgentStep::Started(Err(error)) => {

@@ -5,4 +5,5 @@ mod lost;
 mod observed;
 mod runtime;
 mod secrets;
+mod silent_agent;
 mod stored;

@@ -8,12 +8,12 @@ use std::{
     time::Duration,
 };
 
-use agent_catalog::Catalog;
+use agent_catalog::{Catalog, UserAgent};
 use agent_install::{self as install, Installer};
 use axum::{Router, extract::State, response::Response, routing::get};
 use futures_util::future::{BoxFuture, ready};
 use protocol::{
-    SessionId,
+    AgentName, SessionId,
     config::Skill,
     sessions::{CreateSessionRequest, SendMessageRequest, WhenBusy},
 };
@@ -105,11 +105,21 @@ fn mock() -> PathBuf {
 }
 
 pub(crate) fn sessions(home: &TempDir) -> Sessions {
-    let catalog = Catalog::new(&mock(), BTreeMap::new()).unwrap();
+    sessions_with(home, BTreeMap::new(), Duration::from_secs(120))
+}
+
+/// With further agents, which must become ready in this time.
+pub(crate) fn sessions_with(
+    home: &TempDir,
+    agents: BTreeMap<AgentName, UserAgent>,
+    ready_timeout: Duration,
+) -> Sessions {
+    let catalog = Catalog::new(&mock(), agents).unwrap();
     let config = Config {
         directory: home.path().join("sessions"),
         current_dir: home.path().into(),
         env_remove: Vec::new(),
+        ready_timeout,
         grace: Duration::from_secs(2),
         answer_timeout: None,
         idle: Duration::from_secs(600),
