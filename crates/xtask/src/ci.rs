@@ -118,7 +118,7 @@ mod tests {
         git(&["init", "--quiet"]);
         let file = repository.path().join("file");
         for (text, is_right) in
-            [("right\n", true), ("trailing \n", false), ("\t \tmixed\n", true), ("  \tmixed\n", false)]
+            [("right\n", true), ("trailing \n", false), ("\tindented\n", true), ("  \tmixed\n", false)]
         {
             std::fs::write(&file, text).unwrap();
             git(&["add", "--all"]);

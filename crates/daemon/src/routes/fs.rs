@@ -59,6 +59,13 @@ struct DirectoryQuery {
     path: Option<String>,
 }
 
+/// A [`CreateDirectoryRequest`], which clients of earlier versions leave out.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DirectoryBody {
+    path: Option<String>,
+}
+
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -175,11 +182,10 @@ async fn delete(State(app): State<App>, Query(query): Query<DeleteEntryQuery>) -
 async fn mkdir(
     State(app): State<App>,
     Query(query): Query<DirectoryQuery>,
-    extract::OptionalJson(body): extract::OptionalJson<Option<CreateDirectoryRequest>>,
+    extract::OptionalJson(body): extract::OptionalJson<DirectoryBody>,
 ) -> Result<(StatusCode, Json<DirectoryCreated>)> {
-    let path = match (body, query.path) {
-        (Some(body), None) => body.path,
-        (None, Some(path)) => path,
+    let path = match (body.path, query.path) {
+        (Some(path), None) | (None, Some(path)) => path,
         (Some(_), Some(_)) | (None, None) => {
             let detail = "name the directory once, as `path` in a JSON body";
             return Err(ProblemResponse::new(ProblemKind::InvalidRequest, detail).into());

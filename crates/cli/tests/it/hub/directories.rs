@@ -83,8 +83,9 @@ async fn a_policy_decides_about_directories() {
 async fn original_messages_are_for_those_who_see_directories() {
     let (daemon, hub) = both().await;
     create(&daemon, "s").await;
-    send(&daemon, "s", "hello").await;
     let mut watching = Viewer::new(&hub, "s", None).await;
+    watching.until("control").await;
+    send(&daemon, "s", "hello").await;
     watching.until_event("turnEnded").await;
     let viewer = role(&hub, "viewer").await;
     let query = "includeRaw=true&offset=0&limit=1000";

@@ -229,23 +229,27 @@ async fn upgrade(daemon: &TestDaemon, path: &str, headers: &[(&'static str, &str
 /// answer says which workers exist; a page of another site is refused even with it.
 #[tokio::test]
 async fn the_stream_needs_the_token() {
-    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", "right").start(TOMBOLO);
-    let right = ("authorization", "Bearer right");
-    let created = daemon.request(reqwest::Method::POST, "/v1/sessions/s").bearer_auth("right");
+    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", "right-token").start(TOMBOLO);
+    let right = ("authorization", "Bearer right-token");
+    let created = daemon.request(reqwest::Method::POST, "/v1/sessions/s").bearer_auth("right-token");
     let created = created.json(&json!({ "agent": "mock" })).send().await.unwrap();
     assert!(created.status().is_success());
     for worker in ["s", "none"] {
         let path = format!("/v1/workers/{worker}/events/ws");
         for headers in [
             &[][..],
-            &[("authorization", "Bearer wrong")],
-            &[("authorization", "Basic cmlnaHQ=")],
-            &[("cookie", "token=right")],
-            &[("sec-websocket-protocol", "tombolo.token.wrong")],
+            &[("authorization", "Bearer wrong-token")],
+            &[("authorization", "Basic cmlnaHQtdG9rZW4=")],
+            &[("cookie", "token=right-token")],
+            &[("sec-websocket-protocol", "tombolo.token.wrong-token")],
         ] {
             assert_eq!(upgrade(&daemon, &path, headers).await, 401, "{path} {headers:?}");
         }
-        assert_eq!(upgrade(&daemon, &format!("{path}?token=right"), &[]).await, 401, "a URL holds no secret");
+        assert_eq!(
+            upgrade(&daemon, &format!("{path}?token=right-token"), &[]).await,
+            401,
+            "a URL holds no secret"
+        );
     }
     let path = "/v1/workers/s/events/ws";
     assert_eq!(upgrade(&daemon, path, &[right, ("origin", "https://site.example")]).await, 403);
