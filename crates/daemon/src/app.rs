@@ -9,7 +9,7 @@ use axum::{extract::FromRef, response::Response};
 use files::{RootDirectory, RootedPath};
 use journal::Retention;
 use process::ProcessLimits;
-use server::{HttpMetrics, OpenWebSockets, StallTimeout};
+use server::{HttpMetrics, OpenWebSockets, StallTimeout, metrics::MetricsFormat};
 use user_processes::UserProcesses;
 use worker_runtime::Sessions;
 
@@ -119,8 +119,8 @@ impl App {
     }
 
     /// The metrics of all services.
-    pub(crate) fn metrics_page(&self) -> server::Result<Response> {
-        server::metrics::page(|registry| {
+    pub(crate) fn metrics_page(&self, format: MetricsFormat) -> server::Result<Response> {
+        server::metrics::page(format, |registry| {
             self.metrics.register(registry);
             self.sockets.register(registry);
             self.sessions.register(registry);

@@ -58,6 +58,7 @@ macro_rules! route_table {
 
 route_table! {
     GET "/api/health" Health, Anonymous, NoResource, Refusals;
+    GET "/api/openapi.json" InfoRead, AnyToken, NoResource, Refusals;
     GET "/metrics" MetricsRead, Admin, NoResource, Refusals;
     POST "/api/login" Login, Anonymous, NoResource, AlwaysFromReserve;
     POST "/api/logout" Logout, AnyToken, NoResource, AlwaysFromReserve;

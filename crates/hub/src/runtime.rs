@@ -94,6 +94,21 @@ pub enum Down {
     StalledRequest(Duration),
 }
 
+impl Down {
+    /// The value of the attribute `error.type` of spans.
+    pub(crate) fn error_type(&self) -> &'static str {
+        match self {
+            Self::NoWorker => "worker_not_found",
+            Self::Unreachable => "unreachable",
+            Self::Malformed => "malformed_response",
+            Self::Busy => "busy",
+            Self::Timeout(_) => "timeout",
+            Self::BrokenRequest => "broken_request",
+            Self::StalledRequest(_) => "stalled_request",
+        }
+    }
+}
+
 async fn watch<R: Runtime + ?Sized>(
     runtime: &R,
     worker: &SessionId,

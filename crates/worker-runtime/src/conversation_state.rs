@@ -7,9 +7,9 @@ use agent_catalog::Definition;
 use jiff::Timestamp;
 use journal::{FrameBuffer, durable::RecordUpdate};
 use protocol::{
-    Author, Event, IdempotencyKey, InputId, SessionId, TurnId, WaitId,
+    Author, Event, InputId, SessionId, TurnId, WaitId,
     event::{InputReceipt, InputState, SessionStatus, TokenUsage, TurnEndReason, TurnEnded, TurnStarted},
-    sessions::{SendMessageRequest, Session, SessionInput, SessionSnapshot, SessionState},
+    sessions::{Session, SessionInput, SessionSnapshot, SessionState},
     wait::{Wait, WaitOutcome},
 };
 
@@ -18,6 +18,7 @@ use crate::{
     agent_slot::AgentPhase,
     event_batch::{EventBatch, EventOrigin},
     input_queue::InputQueue,
+    sent_message::SentMessage,
     session_handle::{SessionActivity, SessionHandle, describe},
     session_transcript::SessionTranscript,
     stored_input::InputContent,
@@ -106,12 +107,11 @@ impl ConversationState {
     /// Queues a message, and titles the session after its first one.
     pub(crate) fn accept_input(
         &mut self,
-        request: SendMessageRequest,
-        key: Option<IdempotencyKey>,
+        message: SentMessage,
         turn: TurnId,
         author: Author,
     ) -> Result<InputContent, Error> {
-        let input = self.inputs.push(request, key, turn, author)?;
+        let input = self.inputs.push(message, turn, author)?;
         if self.stored.first_words.is_none() {
             self.stored.first_words = protocol::title_of_message(&input.message);
             self.is_stored_changed |= self.stored.first_words.is_some();
@@ -123,6 +123,9 @@ impl ConversationState {
 
     /// Marks an input as delivered and adds it to the transcript. The caller sends it to the agent.
     pub(crate) fn deliver_input(&mut self, input: &InputContent) {
+        if let Some(sender) = self.inputs.sender(input.id) {
+            self.turn.link_sender(sender);
+        }
         self.advance_input(input.id, InputState::Delivered, None);
         self.emit(Event::Message(input.to_message()));
     }

@@ -9,9 +9,11 @@ use protocol::{
     sessions::{MessageAccepted, SendMessageRequest},
 };
 use sha2::{Digest, Sha256};
+use telemetry::SpanLink;
 
 use crate::{
     Error,
+    sent_message::SentMessage,
     stored_input::{INPUT, InputContent, StoredInput},
 };
 
@@ -61,8 +63,7 @@ impl InputQueue {
     /// Adds an input to the end of the queue.
     pub(crate) fn push(
         &mut self,
-        request: SendMessageRequest,
-        key: Option<IdempotencyKey>,
+        message: SentMessage,
         turn: TurnId,
         author: Author,
     ) -> Result<InputContent, Error> {
@@ -70,9 +71,10 @@ impl InputQueue {
         if queued >= QUEUE_MAX {
             return Err(Error::QueueFull(queued));
         }
+        let SentMessage { request, key, sender } = message;
         let digest = digest(&request);
         let input = InputContent::new(request, turn, author);
-        let stored = StoredInput::new(input.clone(), key, digest);
+        let stored = StoredInput::new(input.clone(), key, digest, sender);
         self.updates.push(stored.update());
         self.inputs.push_back(stored);
         if self.inputs.len() > QUEUE_MAX + SETTLED_MAX
@@ -81,6 +83,11 @@ impl InputQueue {
             self.updates.push(RecordUpdate::delete(INPUT, oldest.input.id.to_string()));
         }
         Ok(input)
+    }
+
+    /// The request that sent an input; `None` if an earlier process accepted it, or spans are not exported.
+    pub(crate) fn sender(&self, id: InputId) -> Option<SpanLink> {
+        self.inputs.iter().find(|stored| stored.input.id == id)?.sender.clone()
     }
 
     /// The queued inputs, in order.

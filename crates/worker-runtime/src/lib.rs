@@ -25,6 +25,7 @@ mod offer_cache;
 mod open_waits;
 mod probe;
 mod record_version;
+mod sent_message;
 mod session_entry;
 mod session_filter;
 mod session_handle;

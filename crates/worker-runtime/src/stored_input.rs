@@ -11,6 +11,7 @@ use protocol::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use telemetry::SpanLink;
 
 use crate::{record_version::RecordVersion, stored_session::record_update};
 
@@ -27,6 +28,9 @@ pub(crate) struct StoredInput {
     pub(crate) key: Option<IdempotencyKey>,
     /// The hash of the request, which tells a repetition from a different request with the same key.
     pub(crate) digest: String,
+    /// The request that sent it. A trace does not outlive the process, so it is not stored.
+    #[serde(skip)]
+    pub(crate) sender: Option<SpanLink>,
     /// Fields of a newer version, which are written back as they were read.
     #[serde(flatten)]
     unknown: Map<String, Value>,
@@ -50,8 +54,13 @@ pub(crate) struct InputContent {
 }
 
 impl StoredInput {
-    pub(crate) fn new(input: InputContent, key: Option<IdempotencyKey>, digest: String) -> Self {
-        Self { version: RecordVersion, input, key, digest, unknown: Map::new() }
+    pub(crate) fn new(
+        input: InputContent,
+        key: Option<IdempotencyKey>,
+        digest: String,
+        sender: Option<SpanLink>,
+    ) -> Self {
+        Self { version: RecordVersion, input, key, digest, sender, unknown: Map::new() }
     }
 
     /// The change that writes the record.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use protocol::{AgentName, SessionId, TurnId, event::TurnEndReason};
+use telemetry::SpanLink;
 use tokio::time::Instant;
 use tracing::{Span, field::Empty, info_span};
 
@@ -54,6 +55,13 @@ impl TurnMachine {
         self.metrics.turn_starts.inc();
     }
 
+    /// Links the running turn to a request that sent a message of it.
+    pub(crate) fn link_sender(&self, sender: SpanLink) {
+        if let Some(turn) = &self.running {
+            sender.add_to(&turn.span);
+        }
+    }
+
     /// Marks the running turn as interrupted and returns whether the agent must be interrupted now: not without a turn, and
     /// not a second time.
     pub(crate) fn interrupt(&mut self) -> bool {
@@ -77,6 +85,9 @@ impl TurnMachine {
     pub(crate) fn end(&mut self, reason: TurnEndReason) -> Option<TurnId> {
         let turn = self.running.take()?;
         turn.span.record("reason", metrics::reason_label(reason));
+        if reason == TurnEndReason::Failed {
+            telemetry::record_failure(&turn.span, metrics::reason_label(reason));
+        }
         self.metrics.turn_ended(reason);
         self.idle_since = Instant::now();
         Some(turn.id)

@@ -1,19 +1,19 @@
 //! The commands that a worker accepts from the handlers of requests.
 
 use protocol::{
-    Author, IdempotencyKey, InputId, WaitId,
-    sessions::{MessageAccepted, SendMessageRequest, SessionCreated, SessionInput, SessionSnapshot},
+    Author, InputId, WaitId,
+    sessions::{MessageAccepted, SessionCreated, SessionInput, SessionSnapshot},
     wait::Wait,
 };
 use tokio::sync::oneshot;
 
-use crate::{Error, wait_reply::WaitReply};
+use crate::{Error, sent_message::SentMessage, wait_reply::WaitReply};
 
 /// A command to a worker. The reply is sent once everything that the command changed is stored.
 pub(crate) enum WorkerCommand {
     /// Start the agent unless it is running, and wait until it is ready.
     StartAgent(CommandReply<SessionCreated>),
-    Send(SendMessageRequest, Option<IdempotencyKey>, CommandReply<MessageAccepted>),
+    Send(Box<SentMessage>, CommandReply<MessageAccepted>),
     Edit(InputId, String, Author, CommandReply<()>),
     Withdraw(InputId, Option<Author>, CommandReply<()>),
     Cancel(CommandReply<()>),
@@ -57,7 +57,7 @@ impl WorkerCommand {
         // The sender may have stopped waiting.
         match self {
             Self::StartAgent(reply) => drop(reply.send(Err(error))),
-            Self::Send(_, _, reply) => drop(reply.send(Err(error))),
+            Self::Send(_, reply) => drop(reply.send(Err(error))),
             Self::Edit(_, _, _, reply)
             | Self::Withdraw(_, _, reply)
             | Self::Cancel(reply)

@@ -4,7 +4,10 @@ use std::{path::Path, time::Instant};
 
 use anyhow::{Context, bail};
 
-use crate::{codegen, schemathesis, sh, system, test_summary::TestSummary, tidy, typescript};
+use crate::{
+    api_lint, codegen, generated_clients, mcp_conformance, schemathesis, sh, system,
+    test_summary::TestSummary, tidy, typescript,
+};
 
 /// One check of CI.
 struct CiStep {
@@ -24,11 +27,15 @@ const STEPS: &[CiStep] = &[
     step("features", check_features),
     // The device runs lent commands in a bubblewrap sandbox.
     step("bubblewrap", || system::install("bwrap", "bubblewrap", "the sandbox tests")),
+    step("prometheus", || system::install("promtool", "prometheus", "the test of the metrics")),
     step("tests", run_rust_tests),
     step("generated files", || codegen::run(true)),
     step("docs", build_docs),
+    step("api lint", api_lint::run),
     step("typescript", typescript::run),
     step("schemathesis", schemathesis::run),
+    step("generated clients", generated_clients::run),
+    step("mcp conformance", mcp_conformance::run),
 ];
 
 /// Dependencies that only a server of event streams needs.

@@ -4,7 +4,7 @@ use backoff::Backoff;
 use protocol::observation::{DiagnosticKind, ResumeOutcome, StreamDiagnostic, StreamLeg};
 use serde_json::json;
 use tokio::time::timeout;
-use tracing::{Instrument, debug, info_span};
+use tracing::{Instrument, Span, debug, info_span};
 
 use super::{Feed, Taken};
 use crate::{Down, Pace, Runtime, Upstream};
@@ -71,10 +71,15 @@ async fn open(
     match timeout(pace.answer_max, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
-        Ok(Err(_)) | Err(_) => {
-            Err(Ended::Again(backend(DiagnosticKind::RuntimeUnavailable, "the runtime is unreachable")))
-        }
+        Ok(Err(down)) => Err(unreachable_runtime(&down)),
+        Err(_) => Err(unreachable_runtime(&Down::Timeout(pace.answer_max))),
     }
+}
+
+/// Records in the current span why the runtime cannot be reached.
+fn unreachable_runtime(down: &Down) -> Ended {
+    telemetry::record_failure(&Span::current(), down.error_type());
+    Ended::Again(backend(DiagnosticKind::RuntimeUnavailable, "the runtime is unreachable"))
 }
 
 /// Takes what the runtime says until it ends. `heard` is called once, when it has begun to.

@@ -12,6 +12,7 @@ use protocol::{
     },
     wait::{AnswerWaitRequest, Wait},
 };
+use telemetry::SpanLink;
 
 use super::Sessions;
 use crate::{
@@ -19,6 +20,7 @@ use crate::{
     default_author::default_author,
     event_page::{EventPageError, event_page},
     open_waits::OpenWaits,
+    sent_message::SentMessage,
     session_transcript::message_page,
     wait_reply::WaitReply,
     worker_command::WorkerCommand,
@@ -40,7 +42,8 @@ impl Sessions {
         request: SendMessageRequest,
         key: Option<IdempotencyKey>,
     ) -> Result<MessageAccepted, Error> {
-        self.command(id, |reply| WorkerCommand::Send(request, key, reply)).await
+        let message = SentMessage { request, key, sender: SpanLink::to_current() };
+        self.command(id, |reply| WorkerCommand::Send(Box::new(message), reply)).await
     }
 
     /// The queued inputs.

@@ -4,8 +4,8 @@ use agent_adapters::{Order, Reply as AdapterReply};
 use jiff::Timestamp;
 use journal::durable;
 use protocol::{
-    Author, IdempotencyKey, TurnId, WaitId,
-    sessions::{MessageAccepted, SendMessageRequest, SessionCreated, SessionInput, WhenBusy},
+    Author, TurnId, WaitId,
+    sessions::{MessageAccepted, SessionCreated, SessionInput, WhenBusy},
     wait::{Wait, WaitOutcome},
 };
 
@@ -14,6 +14,7 @@ use crate::{
     Error,
     agent_slot::AgentPhase,
     default_author::default_author,
+    sent_message::SentMessage,
     wait_reply::{WaitReply, expiry_reply},
     worker_command::{CommandReply, WorkerCommand},
 };
@@ -25,8 +26,8 @@ impl Worker {
         }
         match command {
             WorkerCommand::StartAgent(reply) => self.start_and_report(reply),
-            WorkerCommand::Send(request, key, reply) => {
-                let result = self.accept_message(request, key);
+            WorkerCommand::Send(message, reply) => {
+                let result = self.accept_message(*message);
                 self.committer.reply(reply, result);
             }
             WorkerCommand::Edit(id, message, author, reply) => {
@@ -73,13 +74,10 @@ impl Worker {
     }
 
     /// Queues a message, or steers the running turn with it.
-    fn accept_message(
-        &mut self,
-        request: SendMessageRequest,
-        key: Option<IdempotencyKey>,
-    ) -> Result<MessageAccepted, Error> {
-        if let Some(key) = &key
-            && let Some(accepted) = self.conversation.inputs.find_repeated(key, &request)?
+    fn accept_message(&mut self, message: SentMessage) -> Result<MessageAccepted, Error> {
+        let SentMessage { request, key, .. } = &message;
+        if let Some(key) = key
+            && let Some(accepted) = self.conversation.inputs.find_repeated(key, request)?
         {
             return Ok(accepted);
         }
@@ -89,11 +87,11 @@ impl Worker {
         if let Some(turn) = running.or(queued) {
             match request.when_busy {
                 WhenBusy::Reject => return Err(Error::Busy { session: self.handle.id.clone(), turn }),
-                WhenBusy::Steer if running.is_some() => return self.steer(turn, request, key, author),
+                WhenBusy::Steer if running.is_some() => return self.steer(turn, message, author),
                 WhenBusy::Queue | WhenBusy::Steer => {}
             }
         }
-        let input = self.conversation.accept_input(request, key, TurnId::mint(), author)?;
+        let input = self.conversation.accept_input(message, TurnId::mint(), author)?;
         Ok(input.accepted())
     }
 
@@ -101,8 +99,7 @@ impl Worker {
     fn steer(
         &mut self,
         turn: TurnId,
-        request: SendMessageRequest,
-        key: Option<IdempotencyKey>,
+        message: SentMessage,
         author: Author,
     ) -> Result<MessageAccepted, Error> {
         if !self.agent.link().is_some_and(|link| link.steers()) {
@@ -112,7 +109,7 @@ impl Worker {
                 message: "it does not accept messages during a turn; send with `whenBusy: queue` instead",
             });
         }
-        let input = self.conversation.accept_input(request, key, turn, author)?;
+        let input = self.conversation.accept_input(message, turn, author)?;
         self.conversation.deliver_input(&input);
         self.order(Order::Steer(input.to_prompt()));
         Ok(input.accepted())

@@ -119,6 +119,7 @@ pub(super) fn hub_rules() -> Vec<(&'static str, &'static str, Rule)> {
     };
     vec![
         ("GET", "/api/health", Anyone),
+        ("GET", "/api/openapi.json", AnyToken),
         ("GET", "/metrics", Admin),
         ("POST", "/api/login", Anyone),
         ("POST", "/api/logout", AnyToken),

@@ -274,6 +274,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/openapi.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Read the OpenAPI document of the hub. */
+        readonly get: operations["hub_info_openapi"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/runtimes": {
         readonly parameters: {
             readonly query?: never;
@@ -747,7 +764,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the metrics, in the format of Prometheus. */
+        /** Read the metrics, in a format of Prometheus. */
         readonly get: operations["info_metrics"];
         readonly put?: never;
         readonly post?: never;
@@ -5517,6 +5534,35 @@ export interface operations {
             };
         };
     };
+    readonly hub_info_openapi: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description This document */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     readonly hub_runtimes_list: {
         readonly parameters: {
             readonly query?: never;
@@ -6644,13 +6690,13 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description OpenMetrics */
+            /** @description The text format 0.0.4; OpenMetrics 1.0 if `Accept` prefers `application/openmetrics-text` */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/openmetrics-text": string;
+                    readonly "text/plain": string;
                 };
             };
             /** @description A problem */
