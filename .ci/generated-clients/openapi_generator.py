@@ -111,7 +111,7 @@ def read_file():
 
 @call
 def list_and_stat_files():
-    fs.fs_mkdir(path=f"{root}/made")
+    fs.fs_mkdir(models.CreateDirectoryRequest(path=f"{root}/made"))
     entries = {entry.name: entry.kind for entry in fs.fs_entries(path=root).items}
     assert entries["bytes"] == models.FileKind.FILE and entries["made"] == models.FileKind.DIRECTORY, entries
     assert fs.fs_stat(path=f"{root}/bytes").size == 7

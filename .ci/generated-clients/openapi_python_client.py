@@ -138,7 +138,7 @@ def read_file():
 
 @call
 def list_and_stat_files():
-    fs_mkdir.sync(client=client, path=f"{root}/made")
+    fs_mkdir.sync(client=client, body=models.CreateDirectoryRequest(path=f"{root}/made"))
     entries = {entry.name: entry.kind for entry in fs_entries.sync(client=client, path=root).items}
     assert entries["bytes"] == models.FileKind.FILE and entries["made"] == models.FileKind.DIRECTORY, entries
     assert fs_stat.sync(client=client, path=f"{root}/bytes").size == 7
