@@ -1,4 +1,7 @@
-use protocol::message::{PartContent, ToolStatus};
+use protocol::{
+    Event,
+    message::{PartContent, ToolStatus},
+};
 
 use super::{
     super::{
@@ -70,7 +73,7 @@ fn other_agents_over_acp() {
 #[test]
 fn errors_over_acp_have_kinds() {
     replayed("claude-errors", &options());
-    let of = |error: Value| failure(&error);
+    let of = |error: Value| RpcError::from_value(&error).into_agent_error();
     assert!(matches!(of(json!({ "code": 401, "message": "no" })), AgentError::TokenError { .. }));
     assert!(matches!(of(json!({ "code": -32000, "message": "log in" })), AgentError::TokenError { .. }));
     assert!(matches!(

@@ -1,15 +1,17 @@
-//! Tool calls, put together of their updates.
+//! The state of a tool call, put together from its updates.
 
 use protocol::message::{FileDiff, MessagePart, PartContent, ToolCall, ToolKind, ToolResult, ToolStatus};
 use serde_json::Value;
 
-/// A tool call with its result.
-pub(super) struct Tool {
+use super::tool_call_update::{ToolCallContent, ToolCallUpdate};
+
+/// The state of a tool call with its result.
+pub(super) struct TrackedToolCall {
     call: ToolCall,
     result: ToolResult,
 }
 
-impl Tool {
+impl TrackedToolCall {
     pub(super) fn new(id: &str) -> Self {
         Self {
             call: ToolCall {
@@ -24,26 +26,26 @@ impl Tool {
         }
     }
 
-    /// Takes an update; the parts that have changed.
-    pub(super) fn update(&mut self, update: &Value) -> Vec<MessagePart> {
+    /// Applies an update and returns the parts that it changes.
+    pub(super) fn apply(&mut self, update: ToolCallUpdate) -> Vec<MessagePart> {
         let (call, result) = (self.call.clone(), self.result.clone());
-        if let Some(title) = update["title"].as_str() {
-            self.call.title = Some(title.into());
+        self.apply_to_result(&update);
+        if update.title.is_some() {
+            self.call.title = update.title;
         }
-        let name = update["name"].as_str().or(update["_meta"]["claudeCode"]["toolName"].as_str());
-        if let Some(name) = name.or(self.call.title.as_deref().filter(|_| self.call.name.is_empty())) {
-            self.call.name = name.into();
+        let name = update.name.or(update.meta.claude_code.tool_name);
+        if let Some(name) = name.or_else(|| self.call.title.clone().filter(|_| self.call.name.is_empty())) {
+            self.call.name = name;
         }
-        if let Some(kind) = update["kind"].as_str() {
+        if let Some(kind) = &update.kind {
             self.call.kind = tool_kind(kind);
         }
-        if update["rawInput"].as_object().is_some_and(|input| !input.is_empty()) {
-            self.call.input = update["rawInput"].clone();
+        if update.raw_input.as_object().is_some_and(|input| !input.is_empty()) {
+            self.call.input = update.raw_input;
         }
-        if let Some(status) = update["status"].as_str() {
+        if let Some(status) = &update.status {
             self.call.status = tool_status(status);
         }
-        self.contents(update);
         self.result.is_error = self.call.status == ToolStatus::Failed;
         let mut parts = Vec::new();
         if self.call != call || call.name.is_empty() {
@@ -56,7 +58,7 @@ impl Tool {
         parts
     }
 
-    /// The turn is over: nothing more comes of it.
+    /// Cancels a call that has not ended when the turn ends, and returns the changed part.
     pub(super) fn cancel(&mut self) -> Option<MessagePart> {
         if !matches!(self.call.status, ToolStatus::Pending | ToolStatus::Running) {
             return None;
@@ -69,46 +71,42 @@ impl Tool {
         MessagePart { id: self.call.call_id.clone(), content: PartContent::ToolCall(self.call.clone()) }
     }
 
-    /// What it gave so far; each update tells all of it.
-    fn contents(&mut self, update: &Value) {
-        if let Some(contents) = update["content"].as_array().filter(|contents| !contents.is_empty()) {
-            let texts = contents.iter().filter_map(|content| content["content"]["text"].as_str());
-            let output: Vec<_> = texts.collect();
-            if !output.is_empty() {
-                self.result.output = output.join("\n");
-            }
-            let diffs = contents.iter().filter(|content| content["type"] == "diff");
-            let diffs: Vec<_> = diffs.map(diff).collect();
-            if !diffs.is_empty() {
-                self.result.diffs = diffs;
+    /// Each update repeats the whole output, in one of several places.
+    fn apply_to_result(&mut self, update: &ToolCallUpdate) {
+        let (mut texts, mut diffs) = (Vec::new(), Vec::new());
+        for content in &update.content {
+            match content {
+                ToolCallContent::Content { content } => texts.extend(content.text.as_deref()),
+                ToolCallContent::Diff { path, old_text, new_text } => diffs.push(FileDiff {
+                    path: path.clone(),
+                    unified: None,
+                    old_text: old_text.clone(),
+                    new_text: new_text.clone(),
+                }),
+                ToolCallContent::Other => {}
             }
         }
-        let raw = &update["rawOutput"];
-        if let Some(output) = raw.as_str().or(raw["output"].as_str()).or(raw["formatted_output"].as_str())
+        if !texts.is_empty() {
+            self.result.output = texts.join("\n");
+        }
+        if !diffs.is_empty() {
+            self.result.diffs = diffs;
+        }
+        let raw = &update.raw_output;
+        if let Some(output) = &raw.output
             && self.result.output.is_empty()
         {
-            self.result.output = output.into();
+            self.result.output.clone_from(output);
         }
-        let meta = &update["_meta"];
-        if let Some(data) = meta["terminal_output"]["data"].as_str() {
-            self.result.output.push_str(data);
+        if let Some(more) = &update.meta.terminal_output.data {
+            self.result.output.push_str(more);
         }
-        let code = meta["terminal_exit"]["exit_code"].as_i64().or(raw["exit_code"].as_i64());
+        let code = update.meta.terminal_exit.exit_code.or(raw.exit_code);
         self.result.exit_code = code.and_then(|code| i32::try_from(code).ok()).or(self.result.exit_code);
     }
 }
 
-fn diff(content: &Value) -> FileDiff {
-    let string = |name: &str| content[name].as_str().map(str::to_owned);
-    FileDiff {
-        path: string("path").unwrap_or_default(),
-        unified: None,
-        old_text: string("oldText"),
-        new_text: string("newText"),
-    }
-}
-
-/// What kind of tool it is, as the protocol calls it.
+/// The kind of tool that the protocol calls `kind`.
 pub(super) fn tool_kind(kind: &str) -> ToolKind {
     match kind {
         "read" => ToolKind::Read,
