@@ -3,22 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::config::{McpServer, McpServerCommand, McpTransport};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{list, text};
 use crate::{Out, mcp_unavailable};
 
-/// The servers that are switched on, by name.
-pub(crate) fn servers(mcp: &BTreeMap<String, McpServer>) -> Map<String, Value> {
+/// The state of an MCP server in the agent's first line.
+#[derive(Deserialize)]
+pub(crate) struct McpServerStatus {
+    name: String,
+    status: String,
+}
+
+/// The enabled servers, by name.
+pub(crate) fn enabled_servers(mcp: &BTreeMap<String, McpServer>) -> Map<String, Value> {
     mcp.iter().filter_map(|(name, server)| Some((name.clone(), entry(server)?))).collect()
 }
 
-/// Warns of the servers among `waited` that did not start, as the line `said` of type `system/init` tells. The servers that it
-/// names are no longer waited for.
-pub(crate) fn warn_of_failed(waited: &mut BTreeSet<String>, said: &Value, out: &mut Out) {
-    for server in list(said, "mcp_servers") {
-        let (Some(name), Some(status)) = (text(server, "name"), text(server, "status")) else { continue };
-        let is_settled = status != "pending" && waited.remove(name);
+/// Removes the servers that have settled from `awaited`, and warns of those that did not start.
+pub(crate) fn warn_of_failed(awaited: &mut BTreeSet<String>, servers: &[McpServerStatus], out: &mut Out) {
+    for McpServerStatus { name, status } in servers {
+        let is_settled = status != "pending" && awaited.remove(name);
         if is_settled && status != "connected" {
             out.facts.push(mcp_unavailable(name, format!("its status is `{status}`")));
         }

@@ -1,15 +1,13 @@
-//! What the tools are, for people.
+//! Kinds and titles of tool calls, as clients show them.
 
 use protocol::message::ToolKind;
 use serde_json::Value;
 
-use super::text;
-
-/// How long a title may be; the input has the rest.
+/// The longest title. Clients get the whole text as part of the input.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// What kind of tool has this name.
-pub(crate) fn kind(name: &str) -> ToolKind {
+/// The kind of the tool `name`.
+pub(crate) fn tool_kind(name: &str) -> ToolKind {
     match name {
         "Read" | "NotebookRead" | "look_at" | "read_thread" | "read_mcp_resource" => ToolKind::Read,
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "create_file" | "edit_file" | "undo_edit" => {
@@ -31,10 +29,10 @@ pub(crate) fn kind(name: &str) -> ToolKind {
     }
 }
 
-/// What a call does: its command, its file, …; none if the input does not tell.
-pub(crate) fn title(input: &Value) -> Option<String> {
-    // In the order in which they tell most of what is about to happen.
-    const TELLING: [&str; 13] = [
+/// The title of a call with these arguments: its command, its file, …
+pub(crate) fn call_title(input: &Value) -> Option<String> {
+    // The arguments that describe a call, the most specific first.
+    const DESCRIPTIVE: [&str; 13] = [
         "command",
         "cmd",
         "file_path",
@@ -49,5 +47,6 @@ pub(crate) fn title(input: &Value) -> Option<String> {
         "prompt",
         "objective",
     ];
-    TELLING.iter().find_map(|key| text(input, key)).map(|title| title.chars().take(TITLE_CHARS_MAX).collect())
+    let text = |name: &&str| input.get(*name)?.as_str().filter(|text| !text.is_empty());
+    DESCRIPTIVE.iter().find_map(text).map(|title| title.chars().take(TITLE_CHARS_MAX).collect())
 }
