@@ -183,8 +183,8 @@ impl Amp {
         let AmpLineKind { kind, subtype } = lenient::object(line);
         match kind.as_str() {
             "system" if subtype == "init" => self.handle_init(lenient::object(line), out),
-            "user" => self.handle_user_message(lenient::object(line), out),
-            "assistant" => self.handle_assistant_message(lenient::object(line), out),
+            "user" => self.handle_user_message(&lenient::object(line), out),
+            "assistant" => self.handle_assistant_message(&lenient::object(line), out),
             "result" => {
                 let (reason, error) = lenient::object::<RunResult>(line).end();
                 self.end_turn(reason, error, out);
@@ -205,7 +205,7 @@ impl Amp {
     }
 
     /// Handles a message to the model: results of tools, and repeated inputs.
-    fn handle_user_message(&mut self, line: AmpMessageLine, out: &mut Out) {
+    fn handle_user_message(&mut self, line: &AmpMessageLine, out: &mut Out) {
         let (mut others, parent) = (Vec::new(), line.parent_tool_use_id.as_deref());
         for block in &line.message.content.0 {
             let MessageBlock::ToolResult(result) = MessageBlock::from_value(block) else {
@@ -231,8 +231,8 @@ impl Amp {
         out.event(message(&self.ids.mint(), role, parent, others));
     }
 
-    fn handle_assistant_message(&mut self, line: AmpMessageLine, out: &mut Out) {
-        let (whole, parent) = (line.message, line.parent_tool_use_id.as_deref());
+    fn handle_assistant_message(&mut self, line: &AmpMessageLine, out: &mut Out) {
+        let (whole, parent) = (&line.message, line.parent_tool_use_id.as_deref());
         if parent.is_none() {
             self.note_turn(out);
         }

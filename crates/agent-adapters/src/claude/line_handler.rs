@@ -53,7 +53,7 @@ impl Claude {
         match ClaudeLine::from_value(line) {
             ClaudeLine::System { subtype } => self.handle_system_line(&subtype, line, out)?,
             ClaudeLine::StreamEvent(line) => self.handle_stream_event(*line, out)?,
-            ClaudeLine::Assistant(line) => self.handle_assistant_line(line, out),
+            ClaudeLine::Assistant(line) => self.handle_assistant_line(&line, out),
             ClaudeLine::User(line) => self.handle_user_line(&line, out),
             ClaudeLine::Result(result) => self.handle_result(&result, out),
             ClaudeLine::ControlRequest(line) => self.handle_control_request(&line, out)?,
@@ -112,7 +112,7 @@ impl Claude {
         Ok(self.messages.apply_stream_event(event, parent.as_deref(), &mut self.calls, out)?)
     }
 
-    fn handle_assistant_line(&mut self, line: AssistantLine, out: &mut Out) {
+    fn handle_assistant_line(&mut self, line: &AssistantLine, out: &mut Out) {
         if line.parent_tool_use_id.is_none() {
             self.note_work(out);
             if let Some(failure) = line.failure() {
@@ -123,7 +123,7 @@ impl Claude {
         }
         let fallback = self.ids.mint();
         let parent = line.parent_tool_use_id.as_deref();
-        self.messages.add_blocks(line.message, parent, &fallback, &mut self.calls, out);
+        self.messages.add_blocks(&line.message, parent, &fallback, &mut self.calls, out);
     }
 
     fn handle_user_line(&mut self, line: &UserLine, out: &mut Out) {

@@ -95,7 +95,7 @@ impl PartialMessages {
     /// Adds whole blocks of a message, whose id is `fallback` if it has none.
     pub(super) fn add_blocks(
         &mut self,
-        whole: ApiMessage,
+        whole: &ApiMessage,
         parent: Option<&str>,
         fallback: &str,
         calls: &mut OpenCalls,

@@ -72,7 +72,7 @@ impl PermissionRule {
         raw
     }
 
-    /// What the change allows, for people.
+    /// Describes for people what the change allows.
     pub(super) fn describe(&self) -> Vec<String> {
         match self.fields.kind.as_str() {
             "addRules" => self.fields.rules.iter().map(ToolRule::describe).collect(),
