@@ -1,7 +1,7 @@
 //! An agent that runs, with its adapter.
 
 use agent_adapters::{Adapter, Call, Heard, Order, Out, Saying};
-use agent_server::{self as serve, Attached, Calls, Events};
+use agent_server::{DetachReason, ServerAttachment, ServerClient, ServerEvent, ServerEvents};
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
 use process::{FramedLine, ProcessControl, ProcessStdin, Signal, StdinSendError, StdoutLines};
@@ -28,10 +28,10 @@ enum Wire {
     Lines { stdin: ProcessStdin, lines: StdoutLines, control: ProcessControl },
     /// A server that it shares with others.
     Server {
-        events: Events,
-        calls: Calls,
+        events: ServerEvents,
+        client: ServerClient,
         asked: FuturesOrdered<BoxFuture<'static, Answered>>,
-        gone: Option<serve::Gone>,
+        gone: Option<DetachReason>,
     },
 }
 
@@ -57,9 +57,9 @@ impl Link {
     }
 
     /// A server that is shared with others.
-    pub(crate) fn server(adapter: Box<dyn Adapter>, attached: Attached) -> Self {
-        let Attached { events, calls, .. } = attached;
-        let wire = Wire::Server { events, calls, asked: FuturesOrdered::new(), gone: None };
+    pub(crate) fn server(adapter: Box<dyn Adapter>, attached: ServerAttachment) -> Self {
+        let ServerAttachment { events, client, .. } = attached;
+        let wire = Wire::Server { events, client, asked: FuturesOrdered::new(), gone: None };
         Self::new(adapter, wire)
     }
 
@@ -107,8 +107,8 @@ impl Link {
                 // What it told before it answered comes before the answer.
                 biased;
                 event = events.next() => match event {
-                    Ok(serve::Said::Event(event)) => Some(vec![said(adapter, Heard::Line(&event))]),
-                    Ok(serve::Said::TooLong { bytes }) => Some(vec![said(adapter, Heard::TooLong { bytes })]),
+                    Ok(ServerEvent::Data(event)) => Some(vec![said(adapter, Heard::Line(&event))]),
+                    Ok(ServerEvent::TooLong { bytes }) => Some(vec![said(adapter, Heard::TooLong { bytes })]),
                     Err(why) => {
                         *gone = Some(why);
                         None
@@ -149,8 +149,8 @@ impl Link {
             // It may have ended by itself; then its end is told anyway.
             (Wire::Lines { control, .. }, Saying::Interrupt) => drop(control.signal(Signal::INT)),
             (Wire::Lines { stdin, .. }, Saying::Close) => stdin.close(),
-            (Wire::Server { calls, asked, .. }, Saying::Call(call)) => {
-                asked.push_back(Box::pin(ask(calls.clone(), call)));
+            (Wire::Server { client, asked, .. }, Saying::Call(call)) => {
+                asked.push_back(Box::pin(ask(client.clone(), call)));
             }
             (Wire::Lines { .. }, Saying::Call(_)) | (Wire::Server { .. }, _) => {
                 warn!("an adapter produced output for a transport that its agent does not have");
@@ -168,7 +168,7 @@ impl Link {
                 control.stop().await;
                 AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr }
             }
-            Wire::Server { gone: Some(serve::Gone::Died { exit, stderr }), .. } => {
+            Wire::Server { gone: Some(DetachReason::Died { exit, stderr }), .. } => {
                 AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr }
             }
             Wire::Server { .. } => {
@@ -196,8 +196,8 @@ fn said(adapter: &mut Box<dyn Adapter>, heard: Heard<'_>) -> Said {
     Said { out, raw }
 }
 
-async fn ask(calls: Calls, call: Call) -> Answered {
+async fn ask(client: ServerClient, call: Call) -> Answered {
     let id = call.id;
-    let (status, body) = calls.call(call).await;
+    let (status, body) = client.call(call).await;
     Answered { call: id, status, body }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use agent_catalog::Definition;
 use agent_install::Installer;
-use agent_server::Servers;
+use agent_server::AgentServers;
 use bytes::BytesMut;
 use journal::{
     Seq, StartPosition,
@@ -74,7 +74,7 @@ struct Inner {
 impl Sessions {
     /// The sessions that are kept where `config` says.
     pub fn new(config: Config, installer: Installer, settings: Arc<dyn Settings>) -> Self {
-        let servers = Servers::new(config.idle);
+        let servers = AgentServers::new(config.idle);
         let metrics = Metrics::default();
         let offer_cache = OfferCache::new(&config.directory);
         let launcher = Arc::new(Launcher { config, installer, settings, servers, metrics, offer_cache });

@@ -15,7 +15,6 @@ const UNCONVERTED: &[&str] = &[
     "agent-adapters",
     "agent-catalog",
     "agent-install",
-    "agent-server",
     "device",
     "hub",
     "mcp-door",
