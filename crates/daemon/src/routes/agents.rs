@@ -76,7 +76,7 @@ struct DirectoryQuery {
 /// An installed agent that has not told its modes yet is started and asked.
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/modes", tag = "agents",
-    params(("agent" = String, Path, description = "The agent"), DirectoryQuery),
+    params(("agent" = String, Path, pattern = "^[a-z0-9][a-z0-9._-]{0,63}$", description = "The agent"), DirectoryQuery),
     responses((status = OK, body = AgentModeList), Problems)
 )]
 async fn modes(
@@ -93,7 +93,7 @@ async fn modes(
 /// An installed agent that has not told its models yet is started and asked.
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/models", tag = "agents",
-    params(("agent" = String, Path, description = "The agent"), DirectoryQuery),
+    params(("agent" = String, Path, pattern = "^[a-z0-9][a-z0-9._-]{0,63}$", description = "The agent"), DirectoryQuery),
     responses((status = OK, body = AgentModelList), Problems)
 )]
 async fn models(
