@@ -8,7 +8,7 @@ use crate::lenient;
 /// The answer to `initialize`.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct InitializeResult {
+pub(super) struct AcpInitializeResult {
     #[serde(deserialize_with = "lenient::field")]
     pub(super) agent_capabilities: AcpCapabilities,
     #[serde(deserialize_with = "lenient::field")]
@@ -62,7 +62,7 @@ struct SteeringExtension {
     supported: bool,
 }
 
-impl InitializeResult {
+impl AcpInitializeResult {
     /// Whether the agent has the method `_session/steering`.
     pub(super) fn supports_steering(&self) -> bool {
         self.meta.steering.supported

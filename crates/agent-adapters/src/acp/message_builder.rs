@@ -8,7 +8,7 @@ use protocol::{
 };
 
 use super::{
-    content_block::ContentBlock, tool_call_update::ToolCallUpdate, tracked_tool_call::TrackedToolCall,
+    content_block::ContentBlock, tool_call_update::AcpToolCallUpdate, tracked_tool_call::TrackedToolCall,
 };
 use crate::{Out, message_ids::MessageIds};
 
@@ -19,13 +19,13 @@ pub(super) struct MessageBuilder {
     message: Option<String>,
     /// The number of texts and other blocks in the message, which are named by their places.
     blocks: u64,
-    text: Option<StreamedText>,
+    text: Option<AcpStreamedText>,
     /// The tool calls of the turn by their ids, with the message that each is part of.
     tool_calls: BTreeMap<String, (String, TrackedToolCall)>,
 }
 
 /// The text that the agent is streaming.
-struct StreamedText {
+struct AcpStreamedText {
     part_id: String,
     kind: DeltaKind,
     text: String,
@@ -61,7 +61,7 @@ impl MessageBuilder {
         let message_id = self.message(out);
         let mut streamed = match self.text.take() {
             Some(streamed) => streamed,
-            None => StreamedText { part_id: self.next_block(), kind, text: String::new() },
+            None => AcpStreamedText { part_id: self.next_block(), kind, text: String::new() },
         };
         streamed.text.push_str(&text);
         let part_id = streamed.part_id.clone();
@@ -70,7 +70,7 @@ impl MessageBuilder {
     }
 
     /// Applies an update of a tool call, which may be the first that names it.
-    pub(super) fn update_tool_call(&mut self, update: ToolCallUpdate, out: &mut Out) {
+    pub(super) fn update_tool_call(&mut self, update: AcpToolCallUpdate, out: &mut Out) {
         let Some(id) = update.tool_call_id.clone() else { return };
         self.complete_text(out);
         let message = match self.tool_calls.get(&id) {
@@ -103,7 +103,7 @@ impl MessageBuilder {
     }
 
     fn complete_text(&mut self, out: &mut Out) {
-        let Some(StreamedText { part_id: id, kind, text }) = self.text.take() else { return };
+        let Some(AcpStreamedText { part_id: id, kind, text }) = self.text.take() else { return };
         let content = match kind {
             DeltaKind::Reasoning => PartContent::Reasoning { text },
             _ => PartContent::Text { text },

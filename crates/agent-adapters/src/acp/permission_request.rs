@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{rpc_message, tool_call_update::ToolCallUpdate};
+use super::{rpc_message, tool_call_update::AcpToolCallUpdate};
 use crate::lenient;
 
 /// The kinds of options that allow or reject a call, in the order in which an answer prefers them.
@@ -16,7 +16,7 @@ pub(super) const REJECT: [&str; 2] = ["reject_once", "reject_always"];
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct AcpPermissionRequest {
     #[serde(deserialize_with = "lenient::field")]
-    pub(super) tool_call: ToolCallUpdate,
+    pub(super) tool_call: AcpToolCallUpdate,
     #[serde(deserialize_with = "lenient::list")]
     pub(super) options: Vec<PermissionOption>,
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-use super::tool_call_update::{ToolCallContent, ToolCallUpdate};
+use super::tool_call_update::{AcpToolCallUpdate, ToolCallContent};
 use crate::lenient;
 
 /// The limits on remembered files. An agent writes its plan just before it submits it.
@@ -28,7 +28,7 @@ struct SubmittedPlan {
 
 impl PlanFiles {
     /// Remembers the files that a tool call wrote.
-    pub(super) fn remember(&mut self, update: &ToolCallUpdate) {
+    pub(super) fn remember(&mut self, update: &AcpToolCallUpdate) {
         for content in &update.content {
             let ToolCallContent::Diff { path, new_text: Some(text), .. } = content else { continue };
             if !path.ends_with(".md") {
@@ -46,7 +46,7 @@ impl PlanFiles {
     }
 
     /// The plan that a request for permission submits; `None` for any other request.
-    pub(super) fn submitted_plan(&self, call: &ToolCallUpdate) -> Option<String> {
+    pub(super) fn submitted_plan(&self, call: &AcpToolCallUpdate) -> Option<String> {
         let is_submit = call.tool_call_id.as_ref().is_some_and(|id| id.starts_with(SUBMIT));
         if !is_submit && call.kind.as_deref() != Some("switch_mode") {
             return None;

@@ -4,7 +4,7 @@ use protocol::{Event, event::AgentStarted, sessions::AgentError};
 use serde_json::{Value, json};
 
 use super::{
-    initialize::{AcpCapabilities, InitializeResult},
+    initialize::{AcpCapabilities, AcpInitializeResult},
     mcp_servers,
     pending_choices::PendingChoices,
     rpc_error::RpcError,
@@ -62,7 +62,7 @@ impl AcpSession {
 
     /// Handles the answer to `initialize`.
     pub(super) fn initialized(&mut self, result: &Value, sent: &mut SentRequests, out: &mut Out) {
-        let result: InitializeResult = lenient::object(result);
+        let result: AcpInitializeResult = lenient::object(result);
         self.supports_steering = result.supports_steering();
         self.version = result.agent_info.version;
         self.capabilities = result.agent_capabilities;

@@ -4,14 +4,14 @@ use protocol::event::{AgentCommand, AgentPlan, CommandsUpdated, PlanStep, PlanSt
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{content_block::ContentBlock, tool_call_update::ToolCallUpdate};
+use super::{content_block::ContentBlock, tool_call_update::AcpToolCallUpdate};
 use crate::lenient;
 
 /// An update of the session.
 pub(super) enum SessionUpdate {
     MessageChunk(ContentBlock),
     ThoughtChunk(ContentBlock),
-    ToolCall(Box<ToolCallUpdate>),
+    ToolCall(Box<AcpToolCallUpdate>),
     Plan(AgentPlan),
     Commands(CommandsUpdated),
     Usage(UsageUpdate),

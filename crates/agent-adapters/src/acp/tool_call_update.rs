@@ -8,7 +8,7 @@ use crate::lenient;
 /// The first or a later description of a tool call: agents leave out what has not changed, or what they do not know.
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct ToolCallUpdate {
+pub(super) struct AcpToolCallUpdate {
     pub(super) tool_call_id: Option<String>,
     pub(super) title: Option<String>,
     pub(super) name: Option<String>,

@@ -3,7 +3,7 @@
 use protocol::message::{FileDiff, MessagePart, PartContent, ToolCall, ToolKind, ToolResult, ToolStatus};
 use serde_json::Value;
 
-use super::tool_call_update::{ToolCallContent, ToolCallUpdate};
+use super::tool_call_update::{AcpToolCallUpdate, ToolCallContent};
 
 /// The state of a tool call with its result.
 pub(super) struct TrackedToolCall {
@@ -27,7 +27,7 @@ impl TrackedToolCall {
     }
 
     /// Applies an update and returns the parts that it changes.
-    pub(super) fn apply(&mut self, update: ToolCallUpdate) -> Vec<MessagePart> {
+    pub(super) fn apply(&mut self, update: AcpToolCallUpdate) -> Vec<MessagePart> {
         let (call, result) = (self.call.clone(), self.result.clone());
         self.apply_to_result(&update);
         if update.title.is_some() {
@@ -72,7 +72,7 @@ impl TrackedToolCall {
     }
 
     /// Each update repeats the whole output, in one of several places.
-    fn apply_to_result(&mut self, update: &ToolCallUpdate) {
+    fn apply_to_result(&mut self, update: &AcpToolCallUpdate) {
         let (mut texts, mut diffs) = (Vec::new(), Vec::new());
         for content in &update.content {
             match content {

@@ -118,12 +118,12 @@ struct ToolResultMeta {
     #[serde(deserialize_with = "lenient::text")]
     non_execution_kind: Option<String>,
     #[serde(deserialize_with = "lenient::field")]
-    permission_decision: PermissionDecision,
+    permission_decision: ClaudeDecision,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct PermissionDecision {
+struct ClaudeDecision {
     decision: String,
 }
 

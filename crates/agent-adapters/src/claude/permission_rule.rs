@@ -8,14 +8,14 @@ use crate::lenient;
 /// A change of Claude Code's permission rules. An answer repeats it as the agent suggested it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Value")]
-pub(super) struct PermissionRule {
+pub(super) struct ClaudePermissionRule {
     raw: Value,
-    fields: PermissionRuleFields,
+    fields: ClaudeRuleFields,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct PermissionRuleFields {
+struct ClaudeRuleFields {
     #[serde(rename = "type")]
     kind: String,
     behavior: String,
@@ -36,13 +36,13 @@ struct ToolRule {
     rule_content: Option<String>,
 }
 
-impl From<Value> for PermissionRule {
+impl From<Value> for ClaudePermissionRule {
     fn from(raw: Value) -> Self {
         Self { fields: lenient::object(&raw), raw }
     }
 }
 
-impl PermissionRule {
+impl ClaudePermissionRule {
     /// The change to another mode.
     pub(super) fn set_mode(mode: &str) -> Self {
         json!({ "type": "setMode", "mode": mode }).into()

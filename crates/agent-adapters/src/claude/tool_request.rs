@@ -7,7 +7,7 @@ use protocol::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::permission_rule::PermissionRule;
+use super::permission_rule::ClaudePermissionRule;
 use crate::{
     Asking, PermissionAsk, QuestionAsk, Reply, lenient,
     stream_json::tool_kinds::{call_title, tool_kind},
@@ -30,7 +30,7 @@ pub(super) struct ClaudeToolRequest {
     pub(super) is_of_subagent: bool,
     reason: Option<String>,
     /// The changes of the permission rules that Claude Code suggests.
-    suggestions: Vec<PermissionRule>,
+    suggestions: Vec<ClaudePermissionRule>,
 }
 
 /// A control request.
@@ -50,7 +50,7 @@ struct CanUseTool {
     #[serde(deserialize_with = "lenient::text")]
     decision_reason: Option<String>,
     #[serde(deserialize_with = "lenient::list")]
-    permission_suggestions: Vec<PermissionRule>,
+    permission_suggestions: Vec<ClaudePermissionRule>,
 }
 
 /// The arguments of `AskUserQuestion` and `ExitPlanMode`.
@@ -139,7 +139,7 @@ impl ClaudeToolRequest {
             always_allows: self
                 .lasting_rules(is_planning)
                 .iter()
-                .flat_map(PermissionRule::describe)
+                .flat_map(ClaudePermissionRule::describe)
                 .collect(),
         })
     }
@@ -163,13 +163,13 @@ impl ClaudeToolRequest {
     }
 
     /// The response that allows the call and changes the rules for the rest of the session.
-    pub(super) fn allow(&self, rules: &[PermissionRule]) -> Value {
+    pub(super) fn allow(&self, rules: &[ClaudePermissionRule]) -> Value {
         let mut response = Map::from_iter([
             ("behavior".to_owned(), json!("allow")),
             ("updatedInput".to_owned(), self.input.clone()),
         ]);
         if !rules.is_empty() {
-            let rules = rules.iter().map(PermissionRule::for_session).collect();
+            let rules = rules.iter().map(ClaudePermissionRule::for_session).collect();
             response.insert("updatedPermissions".into(), Value::Array(rules));
         }
         response.into()
@@ -179,15 +179,15 @@ impl ClaudeToolRequest {
     ///
     /// Claude Code suggests to write rules into the project; here they hold in the session. The suggestion to allow all edits
     /// counts only without a narrower one, and not in plan mode, which it would end.
-    pub(super) fn lasting_rules(&self, is_planning: bool) -> Vec<PermissionRule> {
-        let suggested = |condition: fn(&PermissionRule) -> bool| {
+    pub(super) fn lasting_rules(&self, is_planning: bool) -> Vec<ClaudePermissionRule> {
+        let suggested = |condition: fn(&ClaudePermissionRule) -> bool| {
             self.suggestions.iter().filter(move |rule| condition(rule)).cloned()
         };
-        let mut rules: Vec<_> = suggested(PermissionRule::allows_calls).collect();
+        let mut rules: Vec<_> = suggested(ClaudePermissionRule::allows_calls).collect();
         if !rules.is_empty() {
-            rules.extend(suggested(PermissionRule::adds_directories));
+            rules.extend(suggested(ClaudePermissionRule::adds_directories));
         } else if !is_planning {
-            rules.extend(suggested(PermissionRule::accepts_edits));
+            rules.extend(suggested(ClaudePermissionRule::accepts_edits));
         }
         rules
     }
@@ -199,7 +199,7 @@ impl ClaudeToolRequest {
             Reply::Permission(PermissionAnswer::Reject) | Reply::Dismissed => REJECT,
         };
         match answer {
-            APPROVE => self.allow(&[PermissionRule::set_mode(after_plan)]),
+            APPROVE => self.allow(&[ClaudePermissionRule::set_mode(after_plan)]),
             REJECT => deny(NOT_APPROVED),
             feedback => deny(&format!("{NOT_APPROVED} The user says: {feedback}")),
         }
