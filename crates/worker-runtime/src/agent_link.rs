@@ -1,7 +1,7 @@
 //! A running agent and its adapter.
 
 use agent_adapters::{Adapter, Call, Heard, Order, Out, Saying};
-use agent_server::{self as serve, Attached, Calls, Events};
+use agent_server::{DetachReason, ServerAttachment, ServerClient, ServerEvent, ServerEvents};
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
 use process::{FramedLine, ProcessControl, ProcessStdin, Signal, StdinSendError, StdoutLines};
@@ -32,10 +32,10 @@ enum AgentTransport {
     Lines { stdin: ProcessStdin, lines: StdoutLines, control: ProcessControl },
     /// A session on a server that other sessions use too.
     Server {
-        events: Events,
-        calls: Calls,
+        events: ServerEvents,
+        client: ServerClient,
         responses: FuturesOrdered<BoxFuture<'static, CallResponse>>,
-        gone: Option<serve::Gone>,
+        gone: Option<DetachReason>,
     },
 }
 
@@ -62,10 +62,10 @@ impl AgentLink {
     }
 
     /// Connects to an agent that is a session on a shared server.
-    pub(crate) fn server(adapter: Box<dyn Adapter>, attached: Attached) -> Self {
-        let Attached { events, calls, .. } = attached;
+    pub(crate) fn server(adapter: Box<dyn Adapter>, attached: ServerAttachment) -> Self {
+        let ServerAttachment { events, client, .. } = attached;
         let responses = FuturesOrdered::new();
-        Self::new(adapter, AgentTransport::Server { events, calls, responses, gone: None })
+        Self::new(adapter, AgentTransport::Server { events, client, responses, gone: None })
     }
 
     fn new(adapter: Box<dyn Adapter>, transport: AgentTransport) -> Self {
@@ -132,8 +132,8 @@ impl AgentLink {
                 // Events that the server sent before a response are handled before it.
                 biased;
                 event = events.next() => match event {
-                    Ok(serve::Said::Event(event)) => Some(vec![interpret(adapter, Heard::Line(&event))]),
-                    Ok(serve::Said::TooLong { bytes }) => {
+                    Ok(ServerEvent::Data(event)) => Some(vec![interpret(adapter, Heard::Line(&event))]),
+                    Ok(ServerEvent::TooLong { bytes }) => {
                         Some(vec![interpret(adapter, Heard::TooLong { bytes })])
                     }
                     Err(why) => {
@@ -176,8 +176,8 @@ impl AgentLink {
             // The signal fails if the process has exited, and its end is reported anyway.
             (AgentTransport::Lines { control, .. }, Saying::Interrupt) => drop(control.signal(Signal::INT)),
             (AgentTransport::Lines { stdin, .. }, Saying::Close) => stdin.close(),
-            (AgentTransport::Server { calls, responses, .. }, Saying::Call(call)) => {
-                responses.push_back(Box::pin(perform(calls.clone(), call)));
+            (AgentTransport::Server { client, responses, .. }, Saying::Call(call)) => {
+                responses.push_back(Box::pin(perform(client.clone(), call)));
             }
             (AgentTransport::Lines { .. }, Saying::Call(_)) | (AgentTransport::Server { .. }, _) => {
                 warn!("an adapter produced output for a transport that its agent does not have");
@@ -195,7 +195,7 @@ impl AgentLink {
                 control.stop().await;
                 AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr }
             }
-            AgentTransport::Server { gone: Some(serve::Gone::Died { exit, stderr }), .. } => {
+            AgentTransport::Server { gone: Some(DetachReason::Died { exit, stderr }), .. } => {
                 AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr }
             }
             AgentTransport::Server { .. } => {
@@ -222,8 +222,8 @@ fn interpret(adapter: &mut Box<dyn Adapter>, heard: Heard<'_>) -> AgentOutput {
     AgentOutput { out, raw }
 }
 
-async fn perform(calls: Calls, call: Call) -> CallResponse {
+async fn perform(client: ServerClient, call: Call) -> CallResponse {
     let id = call.id;
-    let (status, body) = calls.call(call).await;
+    let (status, body) = client.call(call).await;
     CallResponse { call: id, status, body }
 }

@@ -9,7 +9,7 @@ use std::{
 use agent_adapters::{self as adapter, Adapted, Options, Transport};
 use agent_catalog::{Definition, Want};
 use agent_install::{Ask, Installer, ReadyError};
-use agent_server::Servers;
+use agent_server::AgentServers;
 use files::private_file;
 use process::ProcessSpec;
 use protocol::{AgentName, SessionId, agents::AgentProtocol, sessions::AgentError};
@@ -30,7 +30,7 @@ pub(crate) struct Launcher {
     pub(crate) config: Config,
     pub(crate) installer: Installer,
     pub(crate) settings: Arc<dyn Settings>,
-    pub(crate) servers: Servers,
+    pub(crate) servers: AgentServers,
     pub(crate) metrics: SessionMetrics,
     pub(crate) offer_cache: OfferCache,
 }

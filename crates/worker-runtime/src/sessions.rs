@@ -8,7 +8,7 @@ use std::{collections::HashMap, fs, path::PathBuf, sync::Arc};
 
 use agent_catalog::Definition;
 use agent_install::Installer;
-use agent_server::Servers;
+use agent_server::AgentServers;
 use journal::durable::DurableJournal;
 use prometheus_client::registry::Registry;
 use protocol::{
@@ -52,7 +52,7 @@ struct Inner {
 impl Sessions {
     /// The sessions that are stored in the directory of `config`.
     pub fn new(config: Config, installer: Installer, settings: Arc<dyn Settings>) -> Self {
-        let servers = Servers::new(config.idle);
+        let servers = AgentServers::new(config.idle);
         let metrics = SessionMetrics::default();
         let offer_cache = OfferCache::new(&config.directory);
         let launcher = Launcher { config, installer, settings, servers, metrics, offer_cache };
