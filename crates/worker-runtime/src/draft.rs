@@ -26,10 +26,17 @@ pub(crate) struct Of<'a> {
 }
 
 impl Draft {
-    pub(crate) fn push(&mut self, of: &Of<'_>, event: &Event, synthetic: bool, raw: Option<&[u8]>) {
+    pub(crate) fn push(
+        &mut self,
+        of: &Of<'_>,
+        event: &Event,
+        time: Timestamp,
+        synthetic: bool,
+        raw: Option<&[u8]>,
+    ) {
         let body = Body {
             id: EventId::mint(),
-            time: Timestamp::now(),
+            time,
             session_id: of.session,
             agent: of.agent,
             agent_session_id: of.agent_session_id,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use journal::durable::{DurableJournal, RecordUpdate};
 use protocol::{Event, Message, Transcript};
 
@@ -40,15 +41,15 @@ impl Log {
     }
 
     /// Takes an event.
-    pub(crate) fn fold(&mut self, event: &Event) {
+    pub(crate) fn fold(&mut self, event: &Event, time: Timestamp) {
         self.events += 1;
-        self.changed.extend(self.transcript.apply_event(event));
+        self.changed.extend(self.transcript.apply_event(event, time));
     }
 
     /// Takes an event that is new, and says in it what those must know who began with a snapshot.
-    pub(crate) fn take(&mut self, event: &mut Event) {
+    pub(crate) fn take(&mut self, event: &mut Event, time: Timestamp) {
         self.events += 1;
-        let Some(at) = self.transcript.apply_event(event) else { return };
+        let Some(at) = self.transcript.apply_event(event, time) else { return };
         self.changed.insert(at);
         if at + LAST_MAX >= self.transcript.messages().len() {
             return;

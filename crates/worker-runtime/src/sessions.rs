@@ -25,18 +25,20 @@ use protocol::{
     },
     wait::{AnswerWaitRequest, Wait},
 };
-use tokio::sync::{OnceCell, mpsc, oneshot};
+use tokio::sync::{OnceCell, Semaphore, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
 use crate::{
     Config, Error, SessionFilter, Settings, Waiting,
     board::Board,
+    kept::{KeptWait, WAIT},
     launch::Launcher,
     log,
     metrics::{self, Metrics},
     offers::OfferCache,
     page::{self, PageError},
+    search::SEARCHES_MAX,
     shared::Shared,
     shelf::{self, Entry, Shelf},
     worker::{Answer, Msg, Reply, Stop, Worker, nobody},
@@ -65,6 +67,8 @@ struct Inner {
     shelf: OnceCell<Shelf>,
     /// What waits in them.
     board: Arc<Board>,
+    /// The searches that may start.
+    searches: Semaphore,
     workers: TaskTracker,
     stop: CancellationToken,
 }
@@ -78,7 +82,8 @@ impl Sessions {
         let launcher = Arc::new(Launcher { config, installer, settings, servers, metrics, offer_cache });
         let (shelf, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
         let board = Arc::new(Board::new());
-        Self { inner: Arc::new(Inner { launcher, shelf, board, workers, stop }) }
+        let searches = Semaphore::new(SEARCHES_MAX);
+        Self { inner: Arc::new(Inner { launcher, shelf, board, searches, workers, stop }) }
     }
 
     /// Opens the database of sessions if there is one. The first session creates it: the reserve that it keeps on the disk would
@@ -137,6 +142,20 @@ impl Sessions {
             views.filter(|view| filter.matches(view)).map(|view| view.clone()).collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
         Ok(sessions)
+    }
+
+    /// Every session with the way to its worker.
+    pub(crate) async fn entries(&self) -> Result<Vec<(Session, Arc<Entry>)>, Error> {
+        let entries = self.shelf().await?.entries();
+        let described = entries.into_iter().filter_map(|entry| {
+            let session = entry.shared.get()?.view.read().clone();
+            Some((session, entry))
+        });
+        Ok(described.collect())
+    }
+
+    pub(crate) fn searches(&self) -> &Semaphore {
+        &self.inner.searches
     }
 
     /// One session as it is now.
@@ -265,6 +284,27 @@ impl Sessions {
     /// Follows what becomes of the waits of all sessions, from those that are open now on.
     pub async fn waiting(&self) -> Result<Waiting, Error> {
         Ok(self.board().await?.follow())
+    }
+
+    /// One wait: open, or settled and with its settlement.
+    ///
+    /// # Errors
+    /// If no session has it, or no longer has it.
+    pub async fn wait(&self, id: WaitId) -> Result<Wait, Error> {
+        let known = self.board().await?.session_of(id);
+        for entry in self.shelf().await?.entries() {
+            // Only this process remembers the session; after a restart, all of them are asked.
+            if known.as_ref().is_some_and(|session| *session != entry.id) {
+                continue;
+            }
+            let Some(shared) = entry.shared.get() else { continue };
+            let stored = shared.journal.record(WAIT, id.to_string()).await?;
+            let stored = stored.and_then(|stored| serde_json::from_slice::<KeptWait>(&stored).ok());
+            if let Some(stored) = stored {
+                return Ok(stored.wait);
+            }
+        }
+        Err(Error::WaitNotFound(id))
     }
 
     /// Answers whatever is asked; how it was settled.
@@ -408,7 +448,11 @@ impl Sessions {
         self.ask(&entry, msg).await
     }
 
-    async fn ask<T>(&self, entry: &Arc<Entry>, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
+    pub(crate) async fn ask<T>(
+        &self,
+        entry: &Arc<Entry>,
+        msg: impl FnOnce(Reply<T>) -> Msg,
+    ) -> Result<T, Error> {
         let shared = entry.shared.get().ok_or_else(|| Error::NotFound(entry.id.clone()))?;
         let worker = self.door(entry, shared)?;
         let ending = || Error::Ending(entry.id.clone());

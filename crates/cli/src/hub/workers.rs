@@ -19,7 +19,7 @@ pub(super) enum HubWorkersCommand {
         /// The runtime
         runtime: RuntimeId,
     },
-    /// Watch a session: its snapshot, then its events
+    /// Watch a session, shown as in a chat
     #[command(after_help = "\
 Watching continues while the runtime disconnects and reconnects. To continue after a known event,
 pass the `cursor` of its frame (see --json).
@@ -54,7 +54,8 @@ impl RequestCommand for HubWorkersCommand {
                 output.answer(&runtimes.workers(&runtime).await?, api::sessions_table)
             }
             HubWorkersCommand::Watch { runtime, id, cursor } => {
-                api::print_frames(runtimes.watch(&runtime, &id, cursor.as_deref()).await?, output).await
+                let watched = runtimes.watch(&runtime, &id, cursor.as_deref()).await?;
+                api::print_frames(watched, cursor.is_some(), output).await
             }
             HubWorkersCommand::Presence { runtime, id } => {
                 output.answer(&runtimes.presence(&runtime, &id).await?, presence)

@@ -1,4 +1,3 @@
-use jiff::Timestamp;
 use proptest::prelude::*;
 use protocol::{SessionProjection, sessions::SessionSnapshot};
 use serde_json::{Value, json};
@@ -32,14 +31,14 @@ fn what_is_not_among_the_last_messages_is_told_so_and_written_at_once() {
     let mut log = Log::default();
     for name in 0..=LAST_MAX {
         let mut event = told(name, "new");
-        log.take(&mut event);
+        log.take(&mut event, Timestamp::UNIX_EPOCH);
         assert!(!is_earlier(&event));
     }
     let mut among_the_last = told(1, "changed");
-    log.take(&mut among_the_last);
+    log.take(&mut among_the_last, Timestamp::UNIX_EPOCH);
     assert!(!is_earlier(&among_the_last) && !log.is_due());
     let mut before = told(0, "changed");
-    log.take(&mut before);
+    log.take(&mut before, Timestamp::UNIX_EPOCH);
     assert!(is_earlier(&before) && log.is_due());
     assert_eq!(log.len(), LAST_MAX as u64 + 1);
 }
@@ -57,7 +56,7 @@ proptest! {
                 viewer = Some(SessionProjection::new(snapshot(messages, has_earlier, seq as u64)));
             }
             let mut event = told(*name, &seq.to_string());
-            log.take(&mut event);
+            log.take(&mut event, Timestamp::UNIX_EPOCH);
             if let Some(viewer) = &mut viewer {
                 viewer.apply(&event, Timestamp::UNIX_EPOCH);
             }

@@ -36,13 +36,15 @@ impl Worker {
         {
             message.turn_id = self.turn.as_ref().map(|turn| turn.id);
         }
-        self.log.take(&mut event);
+        // The transcript shows the time that the journal has, so that a client that folds the events has the same.
+        let time = Timestamp::now();
+        self.log.take(&mut event, time);
         let of = Of {
             session: &self.shared.id,
             agent: &self.kept.create.agent,
             agent_session_id: self.kept.agent_session_id.as_deref(),
         };
-        self.draft.push(&of, &event, synthetic, raw);
+        self.draft.push(&of, &event, time, synthetic, raw);
     }
 
     /// Answers once everything so far is written down.

@@ -10,15 +10,18 @@ use protocol::{
     sessions::CreateSessionRequest,
 };
 use tokio::{sync::mpsc, time::Instant};
-use tracing::Span;
+use tracing::{Span, warn};
 
 use super::{Agent, Msg, Turn, Worker};
 use crate::{
-    Error, frame,
+    Error,
+    error::chain,
+    frame,
     inputs::Inputs,
     kept::{Kept, SESSION},
     launch::Launcher,
     log::Log,
+    message_times,
     shared::Shared,
     waits::Waits,
 };
@@ -120,6 +123,10 @@ impl Parts {
         let kept = journal.record(SESSION, String::new()).await?.ok_or_else(damaged)?;
         let kept: Kept = serde_json::from_slice(&kept).map_err(|_| damaged())?;
         let newest = journal.bounds().newest.get();
+        if let Err(error) = message_times::backfill(journal).await {
+            // A full disk, for example. The session works without the times, and the next start tries again.
+            warn!(session = %shared.id, error = %chain(&error), "could not add the times of earlier messages");
+        }
         let mut log = Log::open(journal, kept.messages).await?;
         fold_rest(shared, &mut log, kept.folded).await?;
         let (inputs, waits) = (Inputs::open(journal).await?, Waits::open(journal).await?);
@@ -141,7 +148,7 @@ async fn fold_rest(shared: &Shared, log: &mut Log, folded: u64) -> Result<(), Er
             Some(JournalItem::Frames(chunk)) => {
                 for (seq, frame) in chunk.frames() {
                     let record = frame::decode(seq.get(), &frame, false).map_err(|_| damaged())?;
-                    log.fold(&record.event);
+                    log.fold(&record.event, record.time);
                     at = seq;
                 }
             }
