@@ -140,7 +140,7 @@ fn show(what: &str, out: &mut Out, shown: &mut String, transcript: &mut Transcri
         }
         writeln!(shown, "{what} ← {}", serde_json::to_value(&fact).unwrap()).unwrap();
         if let Fact::Event(event @ (Event::Message(_) | Event::MessageDelta(_))) = &fact {
-            transcript.apply_event(event);
+            transcript.apply_event(event, jiff::Timestamp::UNIX_EPOCH);
         }
     }
 }

@@ -96,6 +96,7 @@ pub(crate) enum TomboloCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
     /// Run the daemon of a sandbox: its agents, files and processes over HTTP
+    #[command(alias = "server")]
     Daemon(Box<DaemonOptions>),
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn daemon_options(as_sandbox_daemon: bool) -> Option<Box<DaemonOption
         let matches = deprecated::parse(SandboxDaemonOnly::command()).ok()?;
         return Some(SandboxDaemonOnly::from_arg_matches(&matches).ok()?.options);
     }
-    if std::env::args_os().nth(1).is_none_or(|first| first != "daemon") {
+    if std::env::args_os().nth(1).is_none_or(|first| first != "daemon" && first != "server") {
         return None;
     }
     let matches = deprecated::parse(TomboloDaemonOnly::command()).ok()?;

@@ -9,7 +9,9 @@ mod chat_input;
 mod chat_loop;
 mod closable_prompt;
 mod default_agent;
+mod device_approvals;
 mod diff;
+mod lent_device;
 mod one_shot;
 mod options;
 mod permission_view;
@@ -21,6 +23,7 @@ mod session_options;
 mod session_view;
 mod stray_line;
 pub(crate) mod wait_prompt;
+mod watch_view;
 mod working_directory;
 
 use std::process::ExitCode;
@@ -31,6 +34,7 @@ pub(crate) use one_shot::run as run_prompt;
 pub(crate) use options::ChatOptions;
 pub(crate) use run_options::RunOptions;
 pub(crate) use screen::escape_controls;
+pub(crate) use watch_view::WatchView;
 pub(crate) use working_directory::resolve as resolve_directory;
 
 use crate::{
@@ -95,5 +99,6 @@ async fn chat(client: &Client, options: &ChatOptions) -> CommandResult {
         }
         snapshot.messages[skip..].iter().try_for_each(|message| view.show_past_message(message))?;
     }
-    ChatLoop::new(client, &opened, view, input)?.run(events).await
+    let chat = ChatLoop::new(client, &opened, view, input)?;
+    chat.with_device_approvals().await.run(events).await
 }

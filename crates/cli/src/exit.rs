@@ -85,6 +85,15 @@ pub(crate) enum CommandError {
     Missed(String),
     /// A turn ended before the agent completed its work.
     TurnNotCompleted(IncompleteTurn),
+    /// A process that the command ran failed.
+    ProcessFailed {
+        /// Its exit code, or 128 and the signal that ended it.
+        status: u8,
+        /// How it ended.
+        how: String,
+    },
+    /// A wait was answered before, or is no longer open.
+    AlreadySettled(String),
     /// No device runs here.
     Absent(String),
     /// An audit log failed its verification.
@@ -142,7 +151,11 @@ impl CommandError {
     fn code(&self) -> u8 {
         match self {
             CommandError::Closed => 0,
-            CommandError::Refused(_) | CommandError::NotAccepted(_) | CommandError::Broken(_) => 1,
+            CommandError::Refused(_)
+            | CommandError::NotAccepted(_)
+            | CommandError::AlreadySettled(_)
+            | CommandError::Broken(_) => 1,
+            CommandError::ProcessFailed { status, .. } => *status,
             CommandError::Usage(_) => 2,
             CommandError::Unreachable(_) | CommandError::Absent(_) => 3,
             CommandError::UnexpectedResponse(_) => 4,
@@ -162,11 +175,12 @@ impl CommandError {
             | CommandError::NotAccepted(message)
             | CommandError::Missed(message)
             | CommandError::Absent(message)
+            | CommandError::AlreadySettled(message)
             | CommandError::Broken(message) => message.clone(),
             CommandError::TurnNotCompleted(turn) => turn.sentence().into(),
             CommandError::Unreachable(error) | CommandError::UnexpectedResponse(error) => chain(error),
             CommandError::Local(error) => format!("{error:#}"),
-            CommandError::AgentEnded { how, .. } => how.clone(),
+            CommandError::AgentEnded { how, .. } | CommandError::ProcessFailed { how, .. } => how.clone(),
         }
     }
 }
@@ -222,12 +236,14 @@ pub(crate) fn report(outcome: CommandResult, json: bool, context: &str) -> ExitC
         CommandError::Usage(message)
         | CommandError::Missed(message)
         | CommandError::Absent(message)
+        | CommandError::AlreadySettled(message)
         | CommandError::NotAccepted(message)
         | CommandError::Broken(message) => say(&plain(&format!("tombolo: {message}"))),
         CommandError::Unreachable(error) | CommandError::UnexpectedResponse(error) => {
             say(&plain(&format!("tombolo: {}: {context}", chain(error))));
         }
         CommandError::Local(error) => say(&plain(&format!("tombolo: {error:#}"))),
+        CommandError::ProcessFailed { how, .. } => say(&plain(&format!("tombolo: {how}"))),
         CommandError::TurnNotCompleted(turn) => say(&format!("tombolo: {}", turn.sentence())),
     }
     ExitCode::from(failure.code())

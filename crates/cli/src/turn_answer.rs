@@ -1,5 +1,6 @@
 //! The answer of an agent in one turn, folded from the events of its session.
 
+use jiff::Timestamp;
 use protocol::{
     Event, Message, Transcript, TurnId,
     event::{InputState, TurnEndReason, TurnEnded},
@@ -36,8 +37,8 @@ impl TurnAnswer {
         self.end.as_ref()
     }
 
-    /// Applies the next event of the session.
-    pub(crate) fn apply(&mut self, event: &Event) {
+    /// Applies the next event of the session, which was recorded at `time`.
+    pub(crate) fn apply(&mut self, event: &Event, time: Timestamp) {
         match event {
             Event::TurnStarted(started) if started.turn_id == self.turn => self.started = true,
             Event::TurnEnded(ended) if ended.turn_id == self.turn => self.end = Some(ended.clone()),
@@ -51,7 +52,7 @@ impl TurnAnswer {
                 self.end = Some(TurnEnded { turn_id: self.turn, reason, usage: None });
             }
             // A session has one turn at a time, so that these messages belong to this one.
-            _ if self.started && self.end.is_none() => _ = self.messages.apply_event(event),
+            _ if self.started && self.end.is_none() => _ = self.messages.apply_event(event, time),
             _ => {}
         }
     }
@@ -122,11 +123,11 @@ mod tests {
             Event::MessageDelta(delta),
             said("c", Some("call"), "of a sub-agent"),
         ];
-        events.iter().for_each(|event| answer.apply(event));
+        events.iter().for_each(|event| answer.apply(event, Timestamp::UNIX_EPOCH));
         assert!(answer.has_started() && answer.end().is_none());
-        answer.apply(&ended(turn));
-        answer.apply(&started(later));
-        answer.apply(&said("y", None, "of a later turn"));
+        answer.apply(&ended(turn), Timestamp::UNIX_EPOCH);
+        answer.apply(&started(later), Timestamp::UNIX_EPOCH);
+        answer.apply(&said("y", None, "of a later turn"), Timestamp::UNIX_EPOCH);
         assert_eq!(answer.text(), "answer");
         assert_eq!(answer.end().unwrap().reason, TurnEndReason::Completed);
     }

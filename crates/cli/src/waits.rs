@@ -21,7 +21,7 @@ use answer::AnswerArgs;
 use show::ShowArgs;
 use source::WaitSource;
 
-pub(crate) use view::{age, follow, kind, listed_request, settled};
+pub(crate) use view::{age, follow, full, kind, listed_request, settled};
 
 /// List the permissions, questions and plans that wait for a person's answer.
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(crate) struct WaitsOptions {
 
 #[derive(Debug, Subcommand)]
 enum WaitsCommand {
-    /// Print all of a request, and the fingerprint that an answer to it needs
+    /// Print all of a request, and the fingerprint that an answer to it needs, or how it was settled
     #[command(after_help = "\
 The list shows the beginning of a long request. To allow it, pass the fingerprint of the whole text
 to `waits answer`.

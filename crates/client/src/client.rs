@@ -3,6 +3,7 @@
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use protocol::RuntimeId;
 use reqwest::{
     Method, Request, RequestBuilder, Response, StatusCode, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap},
@@ -81,6 +82,12 @@ impl Client {
     /// The address of the server.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// If this daemon is reached through a hub: a client of that hub, with the same token, and the daemon's name there.
+    pub fn hub_of_runtime(&self) -> Option<(Self, RuntimeId)> {
+        let (endpoint, runtime) = self.endpoint.hub_of_runtime()?;
+        Some((Self { http: self.http.clone(), endpoint }, runtime))
     }
 
     /// `/v1/acp`: ACP instances.

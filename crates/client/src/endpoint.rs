@@ -6,6 +6,7 @@ use std::{
     str::FromStr,
 };
 
+use protocol::RuntimeId;
 use reqwest::Url;
 
 /// The address of a server, such as `http://127.0.0.1:2468`. It may have a path, which is prepended to every route.
@@ -63,6 +64,16 @@ impl Endpoint {
         let mut url = self.0.clone();
         url.set_host(Some("localhost")).ok()?;
         Some(Self(url))
+    }
+
+    /// The hub through which this daemon is reached, and the name that it has there: `…/api/runtimes/NAME`.
+    pub(crate) fn hub_of_runtime(&self) -> Option<(Self, RuntimeId)> {
+        let path = self.0.path().trim_end_matches('/');
+        let (prefix, runtime) = path.rsplit_once("/api/runtimes/")?;
+        let runtime = runtime.parse().ok()?;
+        let mut url = self.0.clone();
+        url.set_path(prefix);
+        Some((Self(url), runtime))
     }
 
     /// Whether this is a server of its own on this machine, rather than one behind a hub. It may still have other files, as in a

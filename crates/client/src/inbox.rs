@@ -2,7 +2,7 @@
 
 use protocol::{
     RuntimeId, WaitId,
-    inbox::{InboxEvent, WaitInbox as Waiting},
+    inbox::{InboxEvent, InboxWait, WaitInbox as Waiting},
     wait::{AnswerWaitRequest, Wait},
 };
 use reqwest::Method;
@@ -17,6 +17,11 @@ impl InboxApi<'_> {
     /// Lists the open waits of all runtimes.
     pub async fn list(self) -> Result<ApiResponse<Waiting>> {
         self.0.call(Method::GET, &["api", "waits"], &[]).await
+    }
+
+    /// Reads one wait of any runtime, open or settled.
+    pub async fn get(self, id: WaitId) -> Result<ApiResponse<InboxWait>> {
+        self.0.call(Method::GET, &["api", "waits", &id.to_string()], &[]).await
     }
 
     /// Streams the changes of waits, starting with a snapshot of the open ones.

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use protocol::{
     ProcessId,
     processes::{
-        ProcessLogPage, ProcessSignal, SendSignalRequest, StartProcessRequest, TerminalSize, UserProcess,
-        UserProcessList,
+        ProcessLogPage, ProcessSignal, RunProcessRequest, RunProcessResult, SendSignalRequest,
+        StartProcessRequest, TerminalSize, UserProcess, UserProcessList,
     },
 };
 use reqwest::{Method, header};
@@ -27,6 +27,27 @@ impl ProcessesApi<'_> {
     /// Starts a process.
     pub async fn start(self, start: &StartProcessRequest) -> Result<ApiResponse<UserProcess>> {
         self.0.call_with_body(Method::POST, &["v1", "processes"], &[], start).await
+    }
+
+    /// Runs a process to its end, and returns its output.
+    pub async fn run(self, run: &RunProcessRequest) -> Result<ApiResponse<RunProcessResult>> {
+        self.0.call_with_body(Method::POST, &["v1", "processes", "run"], &[], run).await
+    }
+
+    /// Asks a process to terminate, and waits at most for `wait` until it has exited.
+    pub async fn stop(self, id: ProcessId, wait: Option<Duration>) -> Result<ApiResponse<UserProcess>> {
+        self.end(id, "stop", wait).await
+    }
+
+    /// Kills a process, and waits at most for `wait` until it has exited.
+    pub async fn kill(self, id: ProcessId, wait: Option<Duration>) -> Result<ApiResponse<UserProcess>> {
+        self.end(id, "kill", wait).await
+    }
+
+    async fn end(self, id: ProcessId, how: &str, wait: Option<Duration>) -> Result<ApiResponse<UserProcess>> {
+        let wait = wait.map(|wait| wait.as_millis().to_string());
+        let segments = ["v1", "processes", &id.to_string(), how];
+        self.0.call(Method::POST, &segments, &[("waitMs", wait.as_deref())]).await
     }
 
     /// Reads one process.

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use protocol::{
     AgentName, Author, IdempotencyKey, InputId, SessionId, WaitId,
+    lending::EnvironmentSpec,
+    search::SearchPage,
     sessions::{
         AnswerPermissionRequest, AnswerQuestionRequest, CreateSessionRequest, EditInputRequest, EventPage,
         MessageAccepted, RejectQuestionRequest, SendMessageRequest, Session, SessionCreated,
@@ -10,6 +12,7 @@ use protocol::{
     },
 };
 use reqwest::Method;
+use serde::Serialize;
 
 use crate::{ApiResponse, Client, Result, SessionEvents, client};
 
@@ -55,6 +58,18 @@ impl SessionsApi<'_> {
         self.0.call(Method::GET, &["v1", "sessions"], &query).await
     }
 
+    /// Finds text in the titles and messages of all sessions. `cursor` is the `nextCursor` of the previous page.
+    pub async fn search(
+        self,
+        query: &str,
+        cursor: Option<&str>,
+        limit: Option<usize>,
+    ) -> Result<ApiResponse<SearchPage>> {
+        let limit = limit.map(|limit| limit.to_string());
+        let query = [("query", Some(query)), ("cursor", cursor), ("limit", limit.as_deref())];
+        self.0.call(Method::GET, &["v1", "search"], &query).await
+    }
+
     /// Creates a session, or returns the existing one, and starts its agent.
     pub async fn create(
         self,
@@ -62,6 +77,17 @@ impl SessionsApi<'_> {
         create: &CreateSessionRequest,
     ) -> Result<ApiResponse<SessionCreated>> {
         self.0.call_with_body(Method::POST, &["v1", "sessions", id.as_str()], &[], create).await
+    }
+
+    /// As [`create`](Self::create), with access to a device. Only a hub knows devices.
+    pub async fn create_with_device(
+        self,
+        id: &SessionId,
+        create: &CreateSessionRequest,
+        environment: &EnvironmentSpec,
+    ) -> Result<ApiResponse<SessionCreated>> {
+        let body = CreateWithDevice { create, environment };
+        self.0.call_with_body(Method::POST, &["v1", "sessions", id.as_str()], &[], &body).await
     }
 
     /// Reads one session.
@@ -178,6 +204,14 @@ impl SessionsApi<'_> {
         let segments = ["v1", "sessions", id.as_str(), "permissions", &permission.to_string(), "reply"];
         self.0.call_with_body(Method::POST, &segments, &[], reply).await
     }
+}
+
+/// The body that a hub takes in place of a [`CreateSessionRequest`].
+#[derive(Serialize)]
+struct CreateWithDevice<'a> {
+    #[serde(flatten)]
+    create: &'a CreateSessionRequest,
+    environment: &'a EnvironmentSpec,
 }
 
 /// The route of a resource of a session.

@@ -18,6 +18,11 @@ impl WaitsApi<'_> {
         self.0.call(Method::GET, &["v1", "waits"], &[]).await
     }
 
+    /// Reads one wait, open or settled.
+    pub async fn get(self, id: WaitId) -> Result<ApiResponse<Wait>> {
+        self.0.call(Method::GET, &["v1", "waits", &id.to_string()], &[]).await
+    }
+
     /// Streams the changes of waits, starting with a snapshot of the open ones.
     pub async fn events(self) -> Result<JsonEventStream<WaitEvent>> {
         JsonEventStream::open(self.0.clone(), &["v1", "waits", "events"]).await

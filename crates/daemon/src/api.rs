@@ -49,6 +49,7 @@ fn collect_routes(collector: &mut impl RouteCollector<App>) {
     routes::config::collect_routes(collector);
     routes::processes::collect_routes(collector);
     routes::sessions::collect_routes(collector);
+    routes::search::collect_routes(collector);
     routes::waits::collect_routes(collector);
     routes::workers::collect_routes(collector);
 }

@@ -99,7 +99,12 @@ struct DialFailure {
 impl From<&Error> for DialFailure {
     fn from(error: &Error) -> Self {
         let is_refusal = matches!(error.kind(), Some(ProblemKind::Unauthorized | ProblemKind::Forbidden));
-        Self { reason: ErrorChain(error).to_string(), is_refusal }
+        let reason = match error {
+            // Without the id of the request, which would make each failure a new reason.
+            Error::Problem(problem) => problem.sentence(),
+            error => ErrorChain(error).to_string(),
+        };
+        Self { reason, is_refusal }
     }
 }
 
@@ -147,11 +152,12 @@ mod tests {
                 detail: String::new(),
                 stderr_tail: None,
                 causes: Vec::new(),
-                request_id: None,
+                request_id: Some("of-this-attempt".into()),
                 body: Default::default(),
             };
             let failure = DialFailure::from(&Error::Problem(Box::new(problem)));
             assert_eq!(failure.is_refusal, is_refusal, "{status}");
+            assert!(!failure.reason.contains("of-this-attempt"), "each attempt would be logged: {failure:?}");
         }
         assert!(!DialFailure::from(&Error::Transport("the network is down".into())).is_refusal);
     }

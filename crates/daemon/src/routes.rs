@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod fs;
 pub(crate) mod info;
 pub(crate) mod processes;
+pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod waits;
 pub(crate) mod workers;

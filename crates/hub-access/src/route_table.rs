@@ -86,6 +86,7 @@ route_table! {
     GET "/api/runtimes/{runtime_id}/workers/{worker_id}/presence" PresenceRead, Role(Viewer), OfRuntime, Refusals;
     GET "/api/waits" WaitsList, AnyToken, NoResource, Refusals;
     GET "/api/waits/events" WaitsList, AnyToken, NoResource, Refusals;
+    GET "/api/waits/{wait_id}" WaitsList, AnyToken, NoResource, Refusals;
     POST "/api/waits/{runtime_id}/{wait_id}" WaitsAnswer, Role(Controller), OfRuntime, Always;
 
     GET "/api/devices" DevicesRead, AnyToken, NoResource, Refusals;
@@ -120,6 +121,7 @@ route_table! {
 
     GET "/v1/health" InfoRead, Role(Viewer), OfRuntime, Refusals;
     GET "/v1/openapi.json" InfoRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/search" SessionsRead, Role(Viewer), OfRuntime, Refusals;
     GET "/v1/sessions" SessionsRead, Role(Viewer), OfRuntime, Refusals;
     GET "/v1/sessions/{id}" SessionsRead, Role(Viewer), OfRuntime, Refusals;
     POST "/v1/sessions/{id}" SessionsCreate, Role(Controller), OfRuntime, Always;
@@ -138,6 +140,7 @@ route_table! {
     GET "/v1/sessions/{id}/snapshot" SessionsRead, Role(Viewer), OfRuntime, Refusals;
     GET "/v1/waits" WaitsRead, Role(Viewer), OfRuntime, Refusals;
     GET "/v1/waits/events" WaitsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/v1/waits/{wait_id}" WaitsRead, Role(Viewer), OfRuntime, Refusals;
     POST "/v1/waits/{wait_id}" WaitsAnswer, Role(Controller), OfRuntime, Always;
     GET "/v1/workers/{worker_id}/events/ws" WorkersWatch, Role(Viewer), OfRuntime, Refusals;
     GET "/v1/agents" AgentsRead, Role(Viewer), OfRuntime, Refusals;
@@ -165,11 +168,14 @@ route_table! {
     POST "/v1/fs/upload-batch" FilesWrite, Role(Owner), OfRuntime, Always;
     GET "/v1/processes" ProcessesRead, Role(Owner), OfRuntime, Refusals;
     POST "/v1/processes" ProcessesUse, Role(Owner), OfRuntime, Always;
+    POST "/v1/processes/run" ProcessesUse, Role(Owner), OfRuntime, Always;
     GET "/v1/processes/{id}" ProcessesRead, Role(Owner), OfRuntime, Refusals;
     DELETE "/v1/processes/{id}" ProcessesUse, Role(Owner), OfRuntime, AlwaysFromReserve;
     POST "/v1/processes/{id}/input" ProcessesUse, Role(Owner), OfRuntime, Always;
     GET "/v1/processes/{id}/logs" ProcessesRead, Role(Owner), OfRuntime, Refusals;
     POST "/v1/processes/{id}/resize" ProcessesUse, Role(Owner), OfRuntime, Always;
+    POST "/v1/processes/{id}/kill" ProcessesUse, Role(Owner), OfRuntime, AlwaysFromReserve;
+    POST "/v1/processes/{id}/stop" ProcessesUse, Role(Owner), OfRuntime, AlwaysFromReserve;
     POST "/v1/processes/{id}/signal" ProcessesUse, Role(Owner), OfRuntime, Always;
     GET "/v1/processes/{id}/terminal" TerminalsUse, Role(Owner), OfRuntime, Always;
     POST "/v1/processes/{id}/wait" ProcessesRead, Role(Owner), OfRuntime, Refusals;

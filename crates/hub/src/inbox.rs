@@ -14,9 +14,9 @@ use hub_access::{EffectiveRights, RightsWatch};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
-    RuntimeId, WorkspaceName,
+    RuntimeId, WaitId, WorkspaceName,
     inbox::{InboxWait, WaitInbox as Waiting},
-    wait::WaitList,
+    wait::{Wait, WaitList},
 };
 use subscribers::{SubscriberCount, Subscription};
 use tokio::{
@@ -92,6 +92,42 @@ impl Inbox {
         items.extend(self.0.board.ours(sight));
         oldest_first(&mut items);
         Waiting { items, unavailable_runtimes, next_cursor: None }
+    }
+
+    /// One wait, open or settled, in the runtimes that somebody sees and as they see it. `settled_here` is the one that waited in
+    /// the hub itself.
+    pub(crate) async fn find(
+        &self,
+        rights: &EffectiveRights,
+        id: WaitId,
+        settled_here: Option<InboxWait>,
+    ) -> Option<InboxWait> {
+        let policy = self.0.policies.now();
+        let mut seen = self.0.registry.list();
+        seen.retain(|(_, registered)| rights.may_watch(&registered.workspace));
+        let sight = |workspace: &WorkspaceName, id: &RuntimeId| {
+            rights.may_watch(workspace).then(|| rights.visibility(&*policy, workspace, id))
+        };
+        if let Some(open) = self.0.board.ours(sight).into_iter().find(|item| item.wait.id == id) {
+            return Some(open);
+        }
+        if let Some(InboxWait { runtime_id, wait }) = settled_here {
+            let (_, registered) = seen.iter().find(|(id, _)| *id == runtime_id)?;
+            let wait = rights.visibility(&*policy, &registered.workspace, &runtime_id).wait(wait)?;
+            return Some(InboxWait { runtime_id, wait });
+        }
+        let path = format!("/v1/waits/{id}");
+        let asked = seen.into_iter().map(|(runtime_id, registered)| {
+            let path = &path;
+            async move {
+                let wait = timeout(ANSWER_MAX, ask::<Wait>(&*registered.runtime, path)).await;
+                Some((runtime_id, registered.workspace, wait.ok()?.ok()?))
+            }
+        });
+        let found = join_all(asked).await.into_iter().flatten().next();
+        let (runtime_id, workspace, wait) = found?;
+        let wait = rights.visibility(&*policy, &workspace, &runtime_id).wait(wait)?;
+        Some(InboxWait { runtime_id, wait })
     }
 
     /// Something waits in the hub itself, for a runtime of a workspace.

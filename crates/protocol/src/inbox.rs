@@ -69,5 +69,5 @@ pub enum InboxEvent {
 }
 
 crate::schema::wire_types! {
-    sent: WaitInbox, InboxEvent;
+    sent: WaitInbox, InboxWait, InboxEvent;
 }

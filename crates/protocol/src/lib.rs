@@ -28,6 +28,7 @@ pub mod relay;
 #[cfg(test)]
 mod renamed_fields;
 mod schema;
+pub mod search;
 mod session_title;
 pub mod sessions;
 mod transcript;

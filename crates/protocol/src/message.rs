@@ -3,6 +3,7 @@
 //! A message arrives in several events: a `message` event has the parts that are new or have changed, and a
 //! [`MessageDelta`] appends text to one part. [`crate::Transcript`] assembles them by the ids of messages and parts.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -30,6 +31,13 @@ pub struct Message {
     /// have the message, and must not append it as a new one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not", alias = "earlier")]
     pub older_than_snapshot: bool,
+    /// When its first event was recorded. Transcripts and snapshots have it; in an event it is left out, because the record of
+    /// the event has the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// When the last event that changed it was recorded; left out in an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
     /// Its parts, in order.
     pub parts: Vec<MessagePart>,
 }
@@ -45,6 +53,8 @@ impl Message {
             turn_id: None,
             parent_tool_call_id: None,
             older_than_snapshot: false,
+            created_at: None,
+            updated_at: None,
             parts,
         }
     }

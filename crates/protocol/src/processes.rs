@@ -29,6 +29,60 @@ pub struct StartProcessRequest {
     pub terminal: Option<TerminalSize>,
 }
 
+/// The body of `POST /v1/processes/run`, which runs a process to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RunProcessRequest {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Its working directory as an absolute path; the daemon's own if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Variables added to its environment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// How long it may run before it is killed; the daemon's limit if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+    /// How much of each output stream is returned; 1 MiB, which is also the maximum, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1048576))]
+    pub max_output_bytes: Option<usize>,
+}
+
+impl From<RunProcessRequest> for StartProcessRequest {
+    fn from(run: RunProcessRequest) -> Self {
+        let RunProcessRequest { command, args, cwd, env, timeout_ms: _, max_output_bytes: _ } = run;
+        Self { command, args, cwd, env, terminal: None }
+    }
+}
+
+/// The response of `POST /v1/processes/run`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunProcessResult {
+    /// The exit code, unless a signal ended the process.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if any.
+    pub signal: Option<i32>,
+    /// Whether it was killed because its time was over.
+    pub timed_out: bool,
+    /// The beginning of its standard output. Invalid UTF-8 is replaced.
+    pub stdout: String,
+    /// The beginning of its standard error. Invalid UTF-8 is replaced.
+    pub stderr: String,
+    /// Whether it wrote more to its standard output.
+    pub stdout_truncated: bool,
+    /// Whether it wrote more to its standard error.
+    pub stderr_truncated: bool,
+    /// How long it ran.
+    pub duration_ms: u64,
+}
+
 /// The size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -221,6 +275,6 @@ pub enum TerminalEvent {
 }
 
 crate::schema::wire_types! {
-    received: StartProcessRequest, TerminalSize, SendSignalRequest, TerminalCommand;
-    sent: UserProcessList, UserProcess, ProcessLogPage, ProcessLogEntry, TerminalEvent;
+    received: StartProcessRequest, RunProcessRequest, TerminalSize, SendSignalRequest, TerminalCommand;
+    sent: RunProcessResult, UserProcessList, UserProcess, ProcessLogPage, ProcessLogEntry, TerminalEvent;
 }

@@ -47,7 +47,7 @@ impl SessionProjection {
             return;
         }
         self.snapshot.seq += 1;
-        self.transcript.apply_event(event);
+        self.transcript.apply_event(event, time);
         if self.transcript.messages().len() > 2 * SNAPSHOT_MESSAGES_MAX {
             self.transcript.keep_last(SNAPSHOT_MESSAGES_MAX);
             self.snapshot.has_earlier = true;

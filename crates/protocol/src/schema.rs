@@ -14,7 +14,7 @@ pub(crate) use self::wire_type_schema::{WireTypeSchema, wire_types};
 
 use crate::{
     acp, agents, audit, config, event, fs, hub, inbox, info, lending, message, observation, people, presence,
-    problem, processes, relay, sessions, wait, worker_actions,
+    problem, processes, relay, search, sessions, wait, worker_actions,
 };
 
 /// Where an OpenAPI document keeps its schemas.
@@ -43,6 +43,7 @@ const WIRE_TYPES: &[&[WireTypeSchema]] = &[
     problem::WIRE_TYPES,
     processes::WIRE_TYPES,
     relay::grant::WIRE_TYPES,
+    search::WIRE_TYPES,
     sessions::WIRE_TYPES,
     wait::WIRE_TYPES,
     worker_actions::WIRE_TYPES,

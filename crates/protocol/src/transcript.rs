@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
+
 use crate::{
     Event, EventRecord, Message,
     message::{DeltaKind, MessageDelta, MessagePart, PartContent, ToolResult},
@@ -47,17 +49,20 @@ impl Transcript {
             return ApplyOutcome::Gap { expected: self.seq + 1 };
         }
         self.seq = record.seq;
-        self.apply_event(&record.event);
+        self.apply_event(&record.event, record.time);
         ApplyOutcome::Applied
     }
 
-    /// Applies an event that the caller knows to be the next one, and returns the index of the message that it changed.
-    pub fn apply_event(&mut self, event: &Event) -> Option<usize> {
-        match event {
-            Event::Message(message) => self.merge_message(message),
+    /// Applies an event that was recorded at `time` and that the caller knows to be the next one. Returns the index of the
+    /// message that it changed.
+    pub fn apply_event(&mut self, event: &Event, time: Timestamp) -> Option<usize> {
+        let index = match event {
+            Event::Message(message) => self.merge_message(message, time),
             Event::MessageDelta(delta) => self.append_delta(delta),
             _ => None,
-        }
+        }?;
+        self.messages[index].updated_at = Some(time);
+        Some(index)
     }
 
     /// The messages so far, in order.
@@ -78,14 +83,14 @@ impl Transcript {
         removed
     }
 
-    fn merge_message(&mut self, new: &Message) -> Option<usize> {
+    fn merge_message(&mut self, new: &Message, time: Timestamp) -> Option<usize> {
         let Some(&index) = self.index_by_id.get(&new.id) else {
             // The message precedes those that we have, so appending it would put it in the wrong place.
             if new.older_than_snapshot {
                 return None;
             }
             self.index_by_id.insert(new.id.clone(), self.messages.len());
-            self.messages.push(new.clone());
+            self.messages.push(Message { created_at: Some(time), ..new.clone() });
             return Some(self.messages.len() - 1);
         };
         let old = &mut self.messages[index];

@@ -84,9 +84,12 @@ impl ConversationState {
         {
             message.turn_id = self.turn.id();
         }
-        self.transcript.apply(&mut event);
+        // The transcript shows the time that the journal stores, so that a client that folds the events shows the same.
+        let time = Timestamp::now();
+        self.transcript.apply(&mut event, time);
         let origin = EventOrigin {
             session: &self.id,
+            time,
             agent: &self.stored.options.agent,
             agent_session_id: self.stored.agent_session_id.as_deref(),
             is_synthetic,

@@ -39,6 +39,9 @@ pub enum Error {
     /// The limit of sessions is reached.
     #[error("the limit of {0} sessions is reached; delete some first")]
     TooMany(usize),
+    /// Too many searches run.
+    #[error("{0} searches are running already; search again when they are done")]
+    TooManySearches(usize),
     /// A turn is running, and the client asked for a rejection in that case.
     #[error(
         "session `{session}` is busy with turn {turn}; wait for it to end, or send with `whenBusy: queue`"

@@ -21,6 +21,7 @@ pub(crate) struct EventBatch {
 /// The origin of an event.
 pub(crate) struct EventOrigin<'a> {
     pub(crate) session: &'a SessionId,
+    pub(crate) time: Timestamp,
     pub(crate) agent: &'a AgentName,
     pub(crate) agent_session_id: Option<&'a str>,
     /// Whether the daemon concluded the event, or a client caused it, rather than the agent.
@@ -31,7 +32,7 @@ impl EventBatch {
     pub(crate) fn push(&mut self, origin: &EventOrigin<'_>, event: &Event, raw: Option<&[u8]>) {
         let body = RecordBody {
             id: EventId::mint(),
-            time: Timestamp::now(),
+            time: origin.time,
             session_id: origin.session,
             agent: origin.agent,
             agent_session_id: origin.agent_session_id,

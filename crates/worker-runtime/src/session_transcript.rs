@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use journal::durable::{DurableJournal, RecordUpdate};
 use protocol::{Event, Message, Transcript};
 
@@ -41,15 +42,15 @@ impl SessionTranscript {
     }
 
     /// Applies an event that is stored already.
-    pub(crate) fn replay(&mut self, event: &Event) {
+    pub(crate) fn replay(&mut self, event: &Event, time: Timestamp) {
         self.events += 1;
-        self.changed.extend(self.transcript.apply_event(event));
+        self.changed.extend(self.transcript.apply_event(event, time));
     }
 
     /// Applies a new event, and marks it if it changes a message that snapshots no longer contain.
-    pub(crate) fn apply(&mut self, event: &mut Event) {
+    pub(crate) fn apply(&mut self, event: &mut Event, time: Timestamp) {
         self.events += 1;
-        let Some(at) = self.transcript.apply_event(event) else { return };
+        let Some(at) = self.transcript.apply_event(event, time) else { return };
         self.changed.insert(at);
         if at + LAST_MAX >= self.transcript.messages().len() {
             return;

@@ -16,7 +16,7 @@ use protocol::{
     agents::{AgentModeList, AgentModelList},
     sessions::{Session, SessionState},
 };
-use tokio::sync::{OnceCell, oneshot};
+use tokio::sync::{OnceCell, Semaphore, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
@@ -26,6 +26,7 @@ use crate::{
     metrics::{self, SessionMetrics},
     offer_cache::OfferCache,
     open_waits::OpenWaits,
+    search::SEARCHES_MAX,
     session_entry::SessionEntry,
     session_handle::SessionHandle,
     session_store::{self, SessionStore},
@@ -45,6 +46,8 @@ struct Inner {
     /// Opened by [`Sessions::open`], or when it is first needed.
     store: OnceCell<SessionStore>,
     open_waits: Arc<OpenWaits>,
+    /// The searches that may start.
+    searches: Semaphore,
     workers: TaskTracker,
     shutdown: CancellationToken,
 }
@@ -61,6 +64,7 @@ impl Sessions {
                 launcher: Arc::new(launcher),
                 store: OnceCell::new(),
                 open_waits: Arc::new(OpenWaits::new()),
+                searches: Semaphore::new(SEARCHES_MAX),
                 workers: TaskTracker::new(),
                 shutdown: CancellationToken::new(),
             }),
@@ -105,6 +109,20 @@ impl Sessions {
             views.filter(|view| filter.matches(view)).map(|view| view.clone()).collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
         Ok(sessions)
+    }
+
+    /// Every session, with the way to its worker.
+    pub(crate) async fn entries(&self) -> Result<Vec<(Session, Arc<SessionEntry>)>, Error> {
+        let entries = self.store().await?.entries();
+        let described = entries.into_iter().filter_map(|entry| {
+            let session = entry.handle.get()?.view.read().clone();
+            Some((session, entry))
+        });
+        Ok(described.collect())
+    }
+
+    pub(crate) fn searches(&self) -> &Semaphore {
+        &self.inner.searches
     }
 
     /// One session.

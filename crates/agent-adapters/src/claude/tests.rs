@@ -294,7 +294,7 @@ fn transcript(bytes: &[u8], sizes: &[usize]) -> Transcript {
     }
     for fact in out.facts {
         if let Fact::Event(event @ (Event::Message(_) | Event::MessageDelta(_))) = &fact {
-            transcript.apply_event(event);
+            transcript.apply_event(event, jiff::Timestamp::UNIX_EPOCH);
         }
     }
     transcript

@@ -2,6 +2,7 @@
 
 mod input_upload;
 mod logs;
+mod run;
 mod terminal;
 
 use std::{path::PathBuf, time::Duration};
@@ -55,6 +56,33 @@ Examples:
         /// The program and its arguments
         #[arg(required = true, last = true, value_name = "COMMAND")]
         command: Vec<String>,
+    },
+    /// Run a process to its end, and print its output
+    #[command(after_help = "\
+The process has no input. Its standard output goes to standard output, its standard error to standard
+error, and its exit code is that of the command; 124 if its time was over.
+
+Examples:
+  tombolo api processes run -- make test
+  tombolo api processes run --timeout 30s --cwd /workspace --json -- git status | jq -r .stdout")]
+    Run(run::RunProcessArgs),
+    /// Ask a process to terminate
+    #[command(after_help = "Examples:\n  tombolo api processes stop prc_… --wait 5s")]
+    Stop {
+        /// The process
+        id: ProcessId,
+        /// Wait for its exit, at most this long (5s)
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        wait: Option<Duration>,
+    },
+    /// Kill a process, without giving it time to terminate
+    #[command(after_help = "Examples:\n  tombolo api processes kill prc_… --wait 5s")]
+    Kill {
+        /// The process
+        id: ProcessId,
+        /// Wait for its exit, at most this long (5s)
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        wait: Option<Duration>,
     },
     /// Show one process
     #[command(after_help = "Examples:\n  tombolo api processes get prc_…")]
@@ -155,6 +183,9 @@ Examples:
 mirrors! { ProcessesCommand:
     List = "list" GET "/v1/processes";
     Start = "start" POST "/v1/processes";
+    Run = "run" POST "/v1/processes/run";
+    Stop = "stop" POST "/v1/processes/{id}/stop";
+    Kill = "kill" POST "/v1/processes/{id}/kill";
     Get = "get" GET "/v1/processes/{id}";
     Delete = "delete" DELETE "/v1/processes/{id}";
     Logs = "logs" GET "/v1/processes/{id}/logs";
@@ -180,6 +211,13 @@ impl RequestCommand for ProcessesCommand {
                 let env = EnvironmentVariable::pairs(&env);
                 let start = StartProcessRequest { command, args: words.collect(), cwd, env, terminal };
                 output.answer(&processes.start(&start).await?, |process| one(&process))
+            }
+            ProcessesCommand::Run(args) => args.run(client, output).await,
+            ProcessesCommand::Stop { id, wait } => {
+                output.answer(&processes.stop(id, wait).await?, |process| one(&process))
+            }
+            ProcessesCommand::Kill { id, wait } => {
+                output.answer(&processes.kill(id, wait).await?, |process| one(&process))
             }
             ProcessesCommand::Get { id } => output.answer(&processes.get(id).await?, |process| one(&process)),
             ProcessesCommand::Delete { id } => {

@@ -3,6 +3,7 @@
 mod create;
 mod events;
 mod export;
+mod search;
 mod send;
 mod view;
 
@@ -52,6 +53,24 @@ Examples:
         /// List sessions in this state
         #[arg(long, value_parser = ["dormant", "starting", "idle", "running", "waiting", "ended"])]
         state: Option<String>,
+    },
+    /// Find text in the titles and messages of all sessions
+    #[command(after_help = "\
+The text is found in any case; its words must be next to each other. The most recently created
+session comes first.
+
+Examples:
+  tombolo api sessions search 'connection refused'
+  tombolo api sessions search refused --limit 5 --json | jq -r '.items[].sessionId'")]
+    Search {
+        /// The text to find
+        query: String,
+        /// Continue after the page that returned this `nextCursor`
+        #[arg(long)]
+        cursor: Option<String>,
+        /// Print at most this many hits
+        #[arg(long, value_name = "COUNT", default_value_t = 20)]
+        limit: usize,
     },
     /// Create a session and start its agent, installing the agent if needed
     #[command(after_help = "\
@@ -249,6 +268,7 @@ Examples:
 
 mirrors! { SessionsCommand:
     List = "list" GET "/v1/sessions";
+    Search = "search" GET "/v1/search";
     Create = "create" POST "/v1/sessions/{id}";
     Get = "get" GET "/v1/sessions/{id}";
     Delete = "delete" DELETE "/v1/sessions/{id}";
@@ -257,7 +277,7 @@ mirrors! { SessionsCommand:
     Inputs = "inputs" GET "/v1/sessions/{id}/inputs";
     Edit = "edit" PUT "/v1/sessions/{id}/inputs/{input_id}";
     Withdraw = "withdraw" DELETE "/v1/sessions/{id}/inputs/{input_id}";
-    Export = "export" GET "/v1/sessions/{id}/events";
+    Export = "export" GET "/v1/sessions/{id}/messages";
     Events = "events" GET "/v1/sessions/{id}/events";
     Stream = "stream" GET "/v1/sessions/{id}/events/sse";
     Snapshot = "snapshot" GET "/v1/sessions/{id}/snapshot";
@@ -280,6 +300,9 @@ impl RequestCommand for SessionsCommand {
                 let directory = directory.transpose()?;
                 let options = SessionListOptions { since, agent, directory, state };
                 output.answer(&sessions.list(&options).await?, view::list)
+            }
+            SessionsCommand::Search { query, cursor, limit } => {
+                search::print_hits(client, &query, cursor, limit, output).await
             }
             SessionsCommand::Create(args) => {
                 let (id, create) = args.into_request().await?;

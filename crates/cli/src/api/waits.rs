@@ -27,6 +27,14 @@ pub(crate) enum DaemonWaitsCommand {
         after_help = "Examples:\n  tombolo api waits list\n  tombolo api waits list --json | jq '.items[].request'"
     )]
     List,
+    /// Show one wait: an open one, or how one was settled and by whom
+    #[command(
+        after_help = "Examples:\n  tombolo api waits get wat_…\n  tombolo api waits get wat_… --json | jq .settlement"
+    )]
+    Get {
+        /// The id of the wait
+        id: WaitId,
+    },
     /// Print the open waits, then each wait that opens or is settled
     #[command(
         after_help = "Examples:\n  tombolo api waits follow\n  tombolo api waits follow --json | jq .type"
@@ -58,6 +66,7 @@ Examples:
 
 mirrors! { DaemonWaitsCommand:
     List = "list" GET "/v1/waits";
+    Get = "get" GET "/v1/waits/{wait_id}";
     Follow = "follow" GET "/v1/waits/events";
     Answer = "answer" POST "/v1/waits/{wait_id}";
 }
@@ -70,6 +79,9 @@ impl RequestCommand for DaemonWaitsCommand {
     async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         match self {
             DaemonWaitsCommand::List => output.answer(&client.waits().list().await?, list),
+            DaemonWaitsCommand::Get { id } => {
+                output.answer(&client.waits().get(id).await?, |wait| waits::full(None, &wait))
+            }
             DaemonWaitsCommand::Follow => waits::follow(client.waits().events().await?, output).await,
             DaemonWaitsCommand::Answer { id, reply, answer, answers, author } => {
                 let answer = if reply.is_empty() {

@@ -12,14 +12,15 @@ use protocol::{
 
 use super::operations::mirrors;
 use crate::{
+    chat::WatchView,
     exit::{CommandError, CommandResult},
-    output::{CommandOutput, plain_json},
+    output::CommandOutput,
     server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DaemonWorkersCommand {
-    /// Watch a session through the observation stream: its snapshot, then its events
+    /// Watch a session through the observation stream, shown as in a chat
     #[command(after_help = "\
 The command ends when the session is deleted. To continue after a known event, pass the `cursor` of
 its frame (see --json).
@@ -47,14 +48,24 @@ impl RequestCommand for DaemonWorkersCommand {
 
     async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let DaemonWorkersCommand::Watch { id, cursor } = self;
-        print_frames(client.workers().watch(&id, cursor.as_deref()).await?, output).await
+        let watched = client.workers().watch(&id, cursor.as_deref()).await?;
+        print_frames(watched, cursor.is_some(), output).await
     }
 }
 
-/// Prints frames until the stream ends. A diagnostic that closes the stream is the error of the command; others go to
-/// stderr.
-pub(crate) async fn print_frames(mut watched: WorkerStream, output: CommandOutput) -> CommandResult {
+/// Shows a session as a chat does, or prints its frames with `--json`, until the stream ends. With `is_continued` the stream begins
+/// after a cursor. A diagnostic that closes the stream is the error of the command; others go to stderr.
+pub(crate) async fn print_frames(
+    mut watched: WorkerStream,
+    is_continued: bool,
+    output: CommandOutput,
+) -> CommandResult {
+    let mut view = WatchView::new(is_continued);
     while let Some((text, frame)) = watched.next().await? {
+        if !output.json && !matches!(frame, ObservationFrame::Event { .. }) {
+            // Notes go to the same terminal.
+            view.start_line()?;
+        }
         match frame {
             ObservationFrame::Diagnostic { diagnostic } => {
                 let message = format!("{} ({})", diagnostic.message, diagnostic.code);
@@ -65,10 +76,7 @@ pub(crate) async fn print_frames(mut watched: WorkerStream, output: CommandOutpu
                 output.print_note(&message);
             }
             _ if output.json => output.line(&text)?,
-            ObservationFrame::Event { envelope } => {
-                let payload = serde_json::to_string(&envelope.payload).unwrap_or_default();
-                output.line(&format!("{}  {}", envelope.event_id, plain_json(payload.as_bytes())))?;
-            }
+            ObservationFrame::Event { envelope } => view.show(&envelope)?,
             ObservationFrame::Control { control: StreamControl::Resumed { .. } } => {
                 output.print_note("replaying missed events:")
             }
@@ -82,7 +90,7 @@ pub(crate) async fn print_frames(mut watched: WorkerStream, output: CommandOutpu
             ObservationFrame::Control { control: StreamControl::Heartbeat | StreamControl::Unknown } => {}
         }
     }
-    Ok(())
+    view.start_line()
 }
 
 /// The users of a session on one line.

@@ -1,5 +1,7 @@
 //! The loop of a conversation: it reads the events of the session, the user's input and signals.
 
+mod asked_waits;
+
 use std::{
     collections::{HashSet, VecDeque},
     time::{Duration, Instant},
@@ -9,13 +11,14 @@ use client::{Client, RecordEvent, SessionEvents};
 use protocol::{
     Event, EventRecord, ProblemKind, SessionId, TurnId, WaitId,
     event::{InputState, TurnEndReason},
-    sessions::{AnswerPermissionRequest, AnswerQuestionRequest, WhenBusy},
+    sessions::WhenBusy,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
     allow_rule::AllowRule,
     chat_input::{ChatInput, UserInput},
+    device_approvals::DeviceApprovals,
     one_shot::OneShot,
     screen::TextStyle,
     session::{OpenedSession, UnconfirmedMessage},
@@ -24,6 +27,7 @@ use super::{
     wait_prompt::{TypedAnswer, WaitPrompt},
 };
 use crate::exit::{CommandError, CommandResult, IncompleteTurn};
+use asked_waits::next_approval_change;
 
 /// How many messages are kept while the daemon cannot be reached.
 const KEPT_MAX: usize = 64;
@@ -52,6 +56,10 @@ pub(super) struct ChatLoop<'a> {
     wait_shown_at: Instant,
     /// The wait that the line in the editor answers; `None` if the line is a message.
     edited_answer: Option<WaitId>,
+    /// The device approvals of the session, if a hub has them and a user is asked.
+    device_approvals: Option<DeviceApprovals>,
+    /// The open waits that are device approvals.
+    device_waits: HashSet<WaitId>,
     running_turn: Option<TurnId>,
     /// Turns of messages from this chat that have not ended, including queued ones.
     unfinished_turns: HashSet<TurnId>,
@@ -94,6 +102,8 @@ impl<'a> ChatLoop<'a> {
             is_wait_shown: false,
             wait_shown_at: Instant::now(),
             edited_answer: None,
+            device_approvals: None,
+            device_waits: HashSet::new(),
             running_turn: snapshot.session.turn_id,
             unfinished_turns: HashSet::new(),
             kept: VecDeque::new(),
@@ -102,6 +112,14 @@ impl<'a> ChatLoop<'a> {
             interrupted: false,
             last_turn_end: None,
         })
+    }
+
+    /// Asks the user to approve the use of devices too. A script is not asked: a person may answer in the inbox of the hub.
+    pub(super) async fn with_device_approvals(mut self) -> Self {
+        if self.input.is_terminal() {
+            self.device_approvals = DeviceApprovals::open(self.client, &self.id).await;
+        }
+        self
     }
 
     /// Runs the conversation until the user leaves it.
@@ -167,6 +185,10 @@ impl<'a> ChatLoop<'a> {
                     None => return Err(session_ended("the session no longer exists")),
                 },
                 input = self.input.next(), if accepts_input => self.on_input(input).await?,
+                change = next_approval_change(&mut self.device_approvals) => {
+                    self.on_approval_change(change)?;
+                    ChatFlow::Continue
+                }
                 // The events may still arrive although a request failed. Otherwise the restored connection sends the messages.
                 () = tokio::time::sleep(SEND_AGAIN_AFTER), if !self.kept.is_empty() && !self.is_offline => {
                     self.send_kept().await?;
@@ -253,30 +275,6 @@ impl<'a> ChatLoop<'a> {
         Ok(())
     }
 
-    /// Answers the waits that no user is asked about: those that the rule of `tombolo run` allows, and after the end of the
-    /// input all others, which are rejected.
-    async fn settle_waits_without_user(&mut self) -> CommandResult {
-        while let Some(wait) = self.open_waits.front() {
-            let allowed = self.one_shot.as_ref().and_then(|one_shot| one_shot.allow.answer(wait));
-            if allowed.is_none() && !self.input_ended {
-                break;
-            }
-            let Some(mut wait) = self.open_waits.pop_front() else { break };
-            if !std::mem::take(&mut self.is_wait_shown) {
-                wait.show(&mut self.view.screen)?;
-            }
-            if let Some(one_shot) = &mut self.one_shot {
-                let line = one_shot.describe_answer(&wait, allowed.is_some());
-                self.view.screen.line(TextStyle::Yellow, &line)?;
-            }
-            let answer = allowed.unwrap_or_else(|| wait.rejection());
-            if !self.answer(wait, answer).await? {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     fn on_record(&mut self, record: &EventRecord) -> Result<ChatFlow, CommandError> {
         // Before the event is shown: the editor draws its prompt again below it.
         let settled = match &record.event {
@@ -288,13 +286,13 @@ impl<'a> ChatLoop<'a> {
             self.input.close_prompt();
         }
         if let Some(one_shot) = &mut self.one_shot {
-            one_shot.answer.apply(&record.event);
+            one_shot.answer.apply(&record.event, record.time);
             // An earlier turn may still run. Neither its output nor its waits belong to this command.
             if !one_shot.answer.has_started() && matters_only_in_turn(&record.event) {
                 return Ok(ChatFlow::Continue);
             }
         }
-        self.view.show_event(record)?;
+        self.view.show_event(&record.event, &record.agent)?;
         match &record.event {
             Event::TurnStarted(started) => self.running_turn = Some(started.turn_id),
             Event::TurnEnded(ended) => {
@@ -324,13 +322,6 @@ impl<'a> ChatLoop<'a> {
             _ => {}
         }
         Ok(ChatFlow::Continue)
-    }
-
-    /// Removes a wait that was answered here or by another client.
-    fn close_wait(&mut self, id: WaitId) {
-        let is_first = self.open_waits.front().is_some_and(|wait| wait.id == id);
-        self.is_wait_shown &= !is_first;
-        self.open_waits.retain(|wait| wait.id != id);
     }
 
     async fn on_input(&mut self, input: UserInput) -> Result<ChatFlow, CommandError> {
@@ -472,36 +463,6 @@ impl<'a> ChatLoop<'a> {
             Err(error) if error.kind() == Some(ProblemKind::QueueFull) => {
                 let hint = "too many messages are queued; try again when a turn has ended";
                 self.view.screen.line(TextStyle::Yellow, hint).map(|()| None)
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Sends the answer. Returns `false` if the daemon cannot be reached: then the wait stays open.
-    async fn answer(&mut self, wait: WaitPrompt, answer: TypedAnswer) -> Result<bool, CommandError> {
-        self.is_wait_shown = false;
-        let (sessions, id, author) = (self.client.sessions(), &self.id, None);
-        let answered = match answer {
-            TypedAnswer::Permission(reply) => {
-                sessions.permit(id, wait.id, &AnswerPermissionRequest { reply, author }).await
-            }
-            TypedAnswer::Question(answers) => {
-                sessions.answer(id, wait.id, &AnswerQuestionRequest { answers, author }).await
-            }
-            _ => sessions.reject(id, wait.id, author).await,
-        };
-        match answered {
-            Ok(_) => Ok(true),
-            Err(client::Error::Transport(_)) => {
-                self.open_waits.push_front(wait);
-                let hint = "the daemon cannot be reached: answer again when it is back";
-                self.view.screen.line(TextStyle::Yellow, hint).map(|()| false)
-            }
-            // Another client has answered, or the turn is over. The event stream reports both.
-            Err(error)
-                if matches!(error.kind(), Some(ProblemKind::WaitSettled | ProblemKind::WaitNotFound)) =>
-            {
-                Ok(true)
             }
             Err(error) => Err(error.into()),
         }

@@ -78,6 +78,11 @@ impl ChatScreen {
         Self::with(has_reader && accepts_colours(), false, has_reader, answers)
     }
 
+    /// The screen of a command that only shows a conversation, all of it on standard output.
+    pub(super) fn for_watching() -> Self {
+        Self::with(io::stdout().is_terminal() && accepts_colours(), true, true, AnswerOutput::Stdout)
+    }
+
     fn with(has_colours: bool, is_terminal: bool, has_reader: bool, answers: AnswerOutput) -> Self {
         Self {
             has_colours,

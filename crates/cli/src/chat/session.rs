@@ -3,12 +3,14 @@
 use std::{path::Path, time::Duration};
 
 use backoff::Backoff;
-use client::{Client, Endpoint, InstallEvent};
+use client::{ApiResponse, Client, Endpoint, InstallEvent};
 use protocol::{
     AgentName, IdempotencyKey, ProblemKind, SessionId,
     agents::InstallAgentRequest,
+    lending::EnvironmentSpec,
     sessions::{
-        CreateSessionRequest, MessageAccepted, SendMessageRequest, Session, SessionSnapshot, WhenBusy,
+        CreateSessionRequest, MessageAccepted, SendMessageRequest, Session, SessionCreated, SessionSnapshot,
+        WhenBusy,
     },
 };
 
@@ -75,6 +77,13 @@ fn check_options(session: &Session, options: &SessionOptions, daemon: &Endpoint)
         );
         Err(CommandError::Usage(message))
     };
+    if options.device.is_some() {
+        let message = format!(
+            "session {} exists already, and a device is lent when a session is created; leave --device out, or use another session",
+            session.id
+        );
+        return Err(CommandError::Usage(message));
+    }
     match options {
         SessionOptions { agent: Some(agent), .. } if *agent != session.agent => {
             mismatch("agent", session.agent.as_str())
@@ -135,13 +144,18 @@ async fn create_session(
         skills: Default::default(),
         title: None,
     };
-    let mut created = client.sessions().create(&id, &create).await;
+    let device = options.device.as_ref().map(EnvironmentSpec::from);
+    if device.is_some() && client.hub_of_runtime().is_none() {
+        let message = "--device needs a hub: pass --endpoint HUB/api/runtimes/NAME";
+        return Err(CommandError::Usage(message.into()));
+    }
+    let mut created = request_session(client, &id, &create, device.as_ref()).await;
     if directory.is_guess
         && created.as_ref().err().and_then(client::Error::kind) == Some(ProblemKind::InvalidRequest)
     {
         // The daemon has other files, for example in a container whose port is published here.
         create.directory = None;
-        created = client.sessions().create(&id, &create).await;
+        created = request_session(client, &id, &create, device.as_ref()).await;
     }
     let created = created?.read()?;
     let Some(error) = created.error.filter(|_| !created.healthy) else { return Ok(id) };
@@ -149,6 +163,18 @@ async fn create_session(
     let _ = client.sessions().delete(&id).await;
     let ErrorHelp { problem, remedy } = ErrorHelp::new(&error, &agent);
     Err(CommandError::AgentEnded { how: problem, last_words: remedy.unwrap_or_default() })
+}
+
+async fn request_session(
+    client: &Client,
+    id: &SessionId,
+    create: &CreateSessionRequest,
+    device: Option<&EnvironmentSpec>,
+) -> client::Result<ApiResponse<SessionCreated>> {
+    match device {
+        Some(device) => client.sessions().create_with_device(id, create, device).await,
+        None => client.sessions().create(id, create).await,
+    }
 }
 
 /// Installs the agent if it is missing, with a progress display. Errors are ignored, because creating the session reports them.

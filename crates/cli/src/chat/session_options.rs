@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use protocol::{AgentName, SessionId, sessions::PermissionMode};
 
+use super::lent_device::LentDevice;
 use crate::{
     api::permission_mode,
     duration::{self, VALUE_NAME},
@@ -36,6 +37,10 @@ pub(super) struct SessionOptions {
     /// [default: your directory if the daemon is on this machine, else the daemon's]
     #[arg(long, short)]
     pub(super) directory: Option<String>,
+    /// Let a new session use this device, and only these directories of it; the daemon must be reached
+    /// through a hub (--endpoint HUB/api/runtimes/NAME)
+    #[arg(long, value_name = "NAME[:ROOT,…]")]
+    pub(super) device: Option<LentDevice>,
     /// Keep trying to reach the daemon for this long after the connection was lost
     #[arg(long, value_name = VALUE_NAME, default_value = "2m", value_parser = duration::parse)]
     pub(super) reconnect_timeout: Duration,

@@ -6,11 +6,11 @@ mod tool_call_view;
 use std::collections::{HashMap, HashSet};
 
 use protocol::{
-    Event, EventRecord, InputId, Message,
+    AgentName, Event, InputId, Message,
     event::{AgentPlan, InputState, PlanStepState, TurnEndReason, TurnEnded},
     message::{DeltaKind, MessageDelta, MessageRole, PartContent},
     sessions::Session,
-    wait::{PermissionOutcome, QuestionOutcome},
+    wait::{PermissionOutcome, QuestionOutcome, Wait, WaitOutcome, WaitSettlement},
 };
 
 use super::screen::{ChatScreen, TextStyle};
@@ -65,20 +65,20 @@ impl SessionView {
         self.own_inputs.insert(input);
     }
 
-    /// Shows one event.
-    pub(super) fn show_event(&mut self, record: &EventRecord) -> CommandResult {
-        match &record.event {
+    /// Shows one event of a session with this agent.
+    pub(super) fn show_event(&mut self, event: &Event, agent: &AgentName) -> CommandResult {
+        match event {
             Event::Started(started) if !self.started_shown => {
                 self.started_shown = true;
                 let parts = [started.version.as_deref(), started.model.as_deref(), started.mode.as_deref()];
                 let parts: Vec<_> = parts.into_iter().flatten().collect();
-                self.screen.line(TextStyle::Dim, &format!("{} {}", record.agent, parts.join(" · ")))
+                self.screen.line(TextStyle::Dim, &format!("{agent} {}", parts.join(" · ")))
             }
             Event::Message(message) => self.show_message(message),
             Event::MessageDelta(delta) => self.show_delta(delta),
             Event::Plan(plan) => self.show_plan(plan),
             Event::Error(error) => {
-                let ErrorHelp { problem, remedy } = ErrorHelp::new(error, &record.agent);
+                let ErrorHelp { problem, remedy } = ErrorHelp::new(error, agent);
                 self.screen.line(TextStyle::Red, &format!("✗ {problem}"))?;
                 remedy.map_or(Ok(()), |remedy| self.screen.line(TextStyle::Dim, &format!("  {remedy}")))
             }
@@ -93,14 +93,7 @@ impl SessionView {
                 status.detail.as_ref().map_or(Ok(()), |detail| self.screen.line(TextStyle::Dim, detail))
             }
             Event::PermissionResolved(resolved) => {
-                let answer = match resolved.outcome {
-                    PermissionOutcome::Once => "allowed once",
-                    PermissionOutcome::Always => "allowed always",
-                    PermissionOutcome::Reject => "denied",
-                    PermissionOutcome::Expired => "denied, because nobody answered in time",
-                    PermissionOutcome::Withdrawn => "withdrawn",
-                };
-                self.show_answer(answer, resolved.author.as_ref())
+                self.show_answer(describe_permission(resolved.outcome), resolved.author.as_ref())
             }
             Event::QuestionResolved(resolved) => {
                 let answer = match &resolved.outcome {
@@ -125,6 +118,16 @@ impl SessionView {
             _ => self.show_message(message),
         }?;
         self.screen.start_line()
+    }
+
+    /// Shows how an approval for a device was answered, and by whom.
+    pub(super) fn show_settlement(&mut self, wait: &Wait) -> CommandResult {
+        match &wait.settlement {
+            Some(WaitSettlement { outcome: WaitOutcome::Permission(outcome), author, .. }) => {
+                self.show_answer(describe_permission(*outcome), author.as_ref())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Shows how a wait was answered, and by whom.
@@ -244,5 +247,15 @@ impl SessionView {
         let Session { id, agent, directory, .. } = session;
         let state = if resumed { "resumed" } else { "new" };
         self.screen.line(TextStyle::Dim, &format!("{agent} in {directory}, {state} session {id}"))
+    }
+}
+
+fn describe_permission(outcome: PermissionOutcome) -> &'static str {
+    match outcome {
+        PermissionOutcome::Once => "allowed once",
+        PermissionOutcome::Always => "allowed always",
+        PermissionOutcome::Reject => "denied",
+        PermissionOutcome::Expired => "denied, because nobody answered in time",
+        PermissionOutcome::Withdrawn => "withdrawn",
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum HubWorkersCommand {
         /// The session
         id: SessionId,
     },
-    /// Watch a session: its snapshot, then its events
+    /// Watch a session, shown as in a chat
     #[command(after_help = "\
 Watching continues while the runtime disconnects and reconnects. To continue after a known event,
 pass the `cursor` of its frame (see --json).
@@ -65,7 +65,8 @@ impl RequestCommand for HubWorkersCommand {
                 output.answer(&runtimes.worker(&runtime, &id).await?, details)
             }
             HubWorkersCommand::Watch { runtime, id, cursor } => {
-                api::print_frames(runtimes.watch(&runtime, &id, cursor.as_deref()).await?, output).await
+                let watched = runtimes.watch(&runtime, &id, cursor.as_deref()).await?;
+                api::print_frames(watched, cursor.is_some(), output).await
             }
             HubWorkersCommand::Presence { runtime, id } => {
                 output.answer(&runtimes.presence(&runtime, &id).await?, presence)

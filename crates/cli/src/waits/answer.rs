@@ -3,12 +3,13 @@
 use clap::Args;
 use protocol::{
     Author, WaitId,
-    wait::{AnswerWaitRequest, PermissionAnswer, REJECT, WaitAnswer},
+    wait::{AnswerWaitRequest, PermissionAnswer, REJECT, Wait, WaitAnswer},
 };
 
 use super::{
     confirmation,
-    source::{OpenWait, WaitSource},
+    source::{ListedWait, WaitSource},
+    view,
     wait_text::WaitText,
 };
 use crate::{
@@ -41,7 +42,10 @@ impl AnswerArgs {
         let Self { id, answer, reject, seen, author } = self;
         let open = match find(source.fetch().await?, &id) {
             Ok(open) => open,
-            Err(missing) => return Err(source.how_settled(&id).await.unwrap_or(missing)),
+            Err(missing) => {
+                let settled = source.find_settled(&id).await.ok_or(missing)?;
+                return Err(already_settled(&settled.wait));
+            }
         };
         let answer = if reject {
             WaitAnswer::Reject
@@ -55,6 +59,13 @@ impl AnswerArgs {
     }
 }
 
+/// The error of an answer that comes too late.
+fn already_settled(wait: &Wait) -> CommandError {
+    let is_answered = wait.settlement.as_ref().is_some_and(|settlement| settlement.author.is_some());
+    let how = if is_answered { "was already answered" } else { "is no longer open, settled" };
+    CommandError::AlreadySettled(format!("{} {how} {}", wait.id, view::settlement(wait)))
+}
+
 /// Whether an answer allows nothing.
 fn is_rejection(answer: &WaitAnswer) -> bool {
     match answer {
@@ -66,8 +77,8 @@ fn is_rejection(answer: &WaitAnswer) -> bool {
 
 /// Makes sure that the user could read all of the request: the list showed it, or they pass the fingerprint of the whole
 /// text, or they confirm their answer below it.
-async fn check_seen(open: &OpenWait, seen: Option<&str>, output: CommandOutput) -> CommandResult {
-    let OpenWait { runtime, wait } = open;
+async fn check_seen(open: &ListedWait, seen: Option<&str>, output: CommandOutput) -> CommandResult {
+    let ListedWait { runtime, wait } = open;
     let text = WaitText::new(runtime.as_ref(), wait);
     let id = wait.id;
     match seen {
@@ -90,8 +101,9 @@ async fn check_seen(open: &OpenWait, seen: Option<&str>, output: CommandOutput) 
 }
 
 /// The one open wait that `id` stands for.
-pub(super) fn find(open: Vec<OpenWait>, id: &str) -> Result<OpenWait, CommandError> {
-    let mut matching: Vec<OpenWait> = open.into_iter().filter(|open| matches_id(open.wait.id, id)).collect();
+pub(super) fn find(open: Vec<ListedWait>, id: &str) -> Result<ListedWait, CommandError> {
+    let mut matching: Vec<ListedWait> =
+        open.into_iter().filter(|open| matches_id(open.wait.id, id)).collect();
     match (matching.pop(), matching.len()) {
         (Some(open), 0) => Ok(open),
         (Some(_), more) => {

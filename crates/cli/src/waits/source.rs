@@ -2,8 +2,8 @@
 
 use client::Client;
 use protocol::{
-    ProblemKind, RuntimeId,
-    wait::{AnswerWaitRequest, Wait, WaitAnswer},
+    RuntimeId,
+    wait::{AnswerWaitRequest, Wait},
 };
 
 use super::view;
@@ -18,13 +18,13 @@ pub(super) enum WaitSource<'a> {
     Daemon(&'a Client),
 }
 
-/// An open wait, and the runtime it belongs to. A daemon lists only its own waits and names no runtime.
-pub(super) struct OpenWait {
+/// A wait, and the runtime it belongs to. A daemon lists only its own waits and names no runtime.
+pub(super) struct ListedWait {
     pub(super) runtime: Option<RuntimeId>,
     pub(super) wait: Wait,
 }
 
-impl OpenWait {
+impl ListedWait {
     fn of_daemon(wait: Wait) -> Self {
         Self { runtime: None, wait }
     }
@@ -46,13 +46,13 @@ impl WaitSource<'_> {
                         inbox
                             .items
                             .into_iter()
-                            .map(|item| OpenWait { runtime: Some(item.runtime_id), wait: item.wait }),
+                            .map(|item| ListedWait { runtime: Some(item.runtime_id), wait: item.wait }),
                     )
                 })
             }
             WaitSource::Daemon(daemon) => {
                 let answer = daemon.waits().list().await?;
-                output.answer(&answer, |list| view::table(list.items.into_iter().map(OpenWait::of_daemon)))
+                output.answer(&answer, |list| view::table(list.items.into_iter().map(ListedWait::of_daemon)))
             }
         }
     }
@@ -66,36 +66,41 @@ impl WaitSource<'_> {
     }
 
     /// Fetches the open waits.
-    pub(super) async fn fetch(&self) -> Result<Vec<OpenWait>, CommandError> {
+    pub(super) async fn fetch(&self) -> Result<Vec<ListedWait>, CommandError> {
         Ok(match self {
             WaitSource::Hub(hub) => {
                 let items = hub.inbox().list().await?.read()?.items.into_iter();
-                items.map(|item| OpenWait { runtime: Some(item.runtime_id), wait: item.wait }).collect()
+                items.map(|item| ListedWait { runtime: Some(item.runtime_id), wait: item.wait }).collect()
             }
             WaitSource::Daemon(daemon) => {
-                daemon.waits().list().await?.read()?.items.into_iter().map(OpenWait::of_daemon).collect()
+                daemon.waits().list().await?.read()?.items.into_iter().map(ListedWait::of_daemon).collect()
             }
         })
     }
 
-    /// How a wait was settled that is no longer open, as the error of an answer that comes too late. A daemon knows recent waits
-    /// by their whole id.
-    pub(super) async fn how_settled(&self, id: &str) -> Option<CommandError> {
-        let (WaitSource::Daemon(daemon), Ok(id)) = (self, id.parse()) else { return None };
-        // The wait is not open, so that this answer can only be refused.
-        let reply = AnswerWaitRequest { answer: WaitAnswer::Reject, author: None };
-        let error = daemon.waits().answer(id, &reply).await.err()?;
-        (error.kind() == Some(ProblemKind::WaitSettled)).then(|| error.into())
+    /// A wait that is no longer open. Servers know it by its whole id only.
+    pub(super) async fn find_settled(&self, id: &str) -> Option<ListedWait> {
+        let id = id.parse().ok()?;
+        let found = match self {
+            WaitSource::Hub(hub) => {
+                let item = hub.inbox().get(id).await.ok()?.read().ok()?;
+                ListedWait { runtime: Some(item.runtime_id), wait: item.wait }
+            }
+            WaitSource::Daemon(daemon) => {
+                ListedWait::of_daemon(daemon.waits().get(id).await.ok()?.read().ok()?)
+            }
+        };
+        found.wait.settlement.is_some().then_some(found)
     }
 
     /// Answers a wait, and prints how it was settled.
     pub(super) async fn answer(
         &self,
-        open: &OpenWait,
+        open: &ListedWait,
         reply: &AnswerWaitRequest,
         output: CommandOutput,
     ) -> CommandResult {
-        let OpenWait { runtime, wait } = open;
+        let ListedWait { runtime, wait } = open;
         let settled = match (self, runtime) {
             (WaitSource::Hub(hub), Some(runtime)) => hub.inbox().answer(runtime, wait.id, reply).await?,
             (WaitSource::Hub(client), None) | (WaitSource::Daemon(client), _) => {

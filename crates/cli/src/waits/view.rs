@@ -10,7 +10,7 @@ use protocol::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{source::OpenWait, wait_text::WaitText};
+use super::{source::ListedWait, wait_text::WaitText};
 use crate::{
     answer_word::{ALLOW_ALWAYS, ALLOW_ONCE, DENY},
     api::choices,
@@ -19,9 +19,9 @@ use crate::{
 };
 
 /// The open waits, one row each.
-pub(super) fn table(open: impl Iterator<Item = OpenWait>) -> String {
+pub(super) fn table(open: impl Iterator<Item = ListedWait>) -> String {
     let now = Timestamp::now();
-    let rows = open.map(|OpenWait { runtime, wait }| {
+    let rows = open.map(|ListedWait { runtime, wait }| {
         let question = listed_request(runtime.as_ref(), &wait);
         [
             wait.id.to_string(),
@@ -110,6 +110,15 @@ impl WaitStreamEvent for InboxEvent {
     }
 }
 
+/// All of a wait: the request, and how it was settled.
+pub(crate) fn full(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
+    let text = WaitText::new(runtime, wait).full();
+    match wait.settlement {
+        None => format!("{text}open"),
+        Some(_) => format!("{text}{}", settlement(wait)),
+    }
+}
+
 fn opened(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
     format!(
         "open     {}  {}  {}",
@@ -121,12 +130,17 @@ fn opened(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
 
 /// One line: the answer to a wait and its author.
 pub(crate) fn settled(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
+    format!("settled  {}  {}", location(runtime, wait), settlement(wait))
+}
+
+/// How a wait was settled: the author and the answer.
+pub(super) fn settlement(wait: &Wait) -> String {
     let (author, outcome) = match &wait.settlement {
         None => (None, "-".into()),
         Some(settled) => (settled.author.as_ref(), describe_outcome(&settled.outcome)),
     };
     let author = author.map_or_else(|| "nobody".into(), ToString::to_string);
-    format!("settled  {}  by {author}: {outcome}", location(runtime, wait))
+    format!("by {author}: {outcome}")
 }
 
 fn unreachable(runtime: &RuntimeId) -> String {

@@ -5,6 +5,7 @@ mod input;
 mod lifecycle;
 mod logs;
 mod refusals;
+mod run;
 mod terminal;
 mod viewer;
 

@@ -1,5 +1,6 @@
 //! A device that is lent through the hub: the real hub, daemon and device, and what people type.
 
+mod chat;
 mod killed;
 mod plug;
 mod secret_sweep;

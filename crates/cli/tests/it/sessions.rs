@@ -13,6 +13,7 @@ mod inputs;
 mod killed;
 mod modes;
 mod run;
+mod search;
 mod terminal;
 mod waits;
 mod warnings;

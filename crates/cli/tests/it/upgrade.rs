@@ -106,6 +106,20 @@ fn sessions_of_the_previous_release_keep_their_events_and_go_on() {
     let before = events.to_string();
     assert!(before.contains("hello") && before.contains("turnEnded"), "{before}");
 
+    // The previous release stored messages without times.
+    let messages = installation.json(&["api", "sessions", "messages", "done"]);
+    let messages = messages["items"].as_array().unwrap();
+    assert!(messages.len() >= 2, "{messages:?}");
+    for message in messages {
+        let records = events["events"].as_array().unwrap().iter().filter(|record| {
+            let event = &record["event"];
+            event["message"]["id"] == message["id"] || event["messageDelta"]["messageId"] == message["id"]
+        });
+        let times: Vec<_> = records.map(|record| &record["time"]).collect();
+        let expected = (times.first().copied(), times.last().copied());
+        assert_eq!((message.get("createdAt"), message.get("updatedAt")), expected, "{message}");
+    }
+
     installation.json(&["api", "sessions", "send", "done", "again"]);
     let ended_turns = || {
         let events = installation.json(&["api", "sessions", "events", "done"]).to_string();

@@ -16,6 +16,7 @@ impl From<Error> for ApiError {
             Error::UnknownAgent(_) => ProblemKind::UnknownAgent,
             Error::Directory { .. } | Error::Variable(_) => ProblemKind::InvalidRequest,
             Error::TooMany(_) => ProblemKind::TooManySessions,
+            Error::TooManySearches(_) => ProblemKind::TooManyRequests,
             Error::Busy { .. } => ProblemKind::SessionBusy,
             Error::QueueFull(_) => ProblemKind::QueueFull,
             Error::Unsupported { .. } | Error::NotOffered { .. } => ProblemKind::UnsupportedFeature,

@@ -1,6 +1,7 @@
 //! `/v1/processes`: programs that the user runs.
 
 mod logs;
+mod run;
 mod terminal;
 
 use axum::{Json, body::Body, extract::State};
@@ -26,7 +27,10 @@ const INPUT_BYTES_MAX: usize = 1 << 20;
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
     collector
         .add(routes!(list, start))
+        .add(routes!(run::run))
         .add(routes!(read, delete))
+        .add(routes!(run::stop))
+        .add(routes!(run::kill))
         .add(routes!(logs::logs))
         .add(routes!(input))
         .add(routes!(signal))

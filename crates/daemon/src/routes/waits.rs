@@ -19,13 +19,25 @@ use super::Problems;
 use crate::{api_error::Result, app::App};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
-    collector.add(routes!(list)).add(routes!(events)).add(routes!(answer));
+    collector.add(routes!(list)).add(routes!(events)).add(routes!(read, answer));
 }
 
 /// List the open waits of all sessions, the oldest first.
 #[utoipa::path(get, path = "/v1/waits", tag = "waits", responses((status = OK, body = WaitList), Problems))]
 async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
     Ok(Json(WaitList { items: app.sessions.waits().await?, next_cursor: None }))
+}
+
+/// Read one wait: an open one, or one that was settled, with its answer and the author of the answer.
+///
+/// A session remembers its last 1024 settled waits.
+#[utoipa::path(
+    get, path = "/v1/waits/{wait_id}", tag = "waits",
+    params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question or permission")),
+    responses((status = OK, body = Wait), Problems)
+)]
+async fn read(State(app): State<App>, Path(id): Path<WaitId>) -> Result<Json<Wait>> {
+    Ok(Json(app.sessions.wait(id).await?))
 }
 
 /// Stream the waits of all sessions as server-sent events.

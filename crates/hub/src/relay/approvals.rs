@@ -182,6 +182,11 @@ impl Approvals {
         self.answered(asked, &patience).await
     }
 
+    /// An approval that was settled not long ago.
+    pub(crate) fn find_settled(&self, id: WaitId) -> Option<InboxWait> {
+        self.0.now.lock().settled.iter().find(|item| item.wait.id == id).cloned()
+    }
+
     /// What somebody answers to something that waits here; how it was settled.
     pub(crate) async fn answer(
         &self,

@@ -4,7 +4,7 @@ use axum::{Json, extract::State, response::Response};
 use hub_access::{Principal, RightsWatch};
 use protocol::{
     Author, ProblemKind, RuntimeId, WaitId,
-    inbox::WaitInbox,
+    inbox::{InboxWait, WaitInbox},
     wait::{AnswerWaitRequest, Wait},
 };
 use server::{
@@ -17,7 +17,7 @@ use super::{Problems, forward::partial::unshown, runtimes::find};
 use crate::{app::App, relay::Unanswered, runtime::tell};
 
 pub(crate) fn collect_routes(collector: &mut impl RouteCollector<App>) {
-    collector.add(routes!(list)).add(routes!(events)).add(routes!(answer));
+    collector.add(routes!(list)).add(routes!(events)).add(routes!(read)).add(routes!(answer));
 }
 
 /// List the open waits of all runtimes that the caller can see, oldest first. Runtimes that do not answer in time are named.
@@ -40,6 +40,21 @@ async fn list(State(app): State<App>, caller: Principal) -> Json<WaitInbox> {
 async fn events(_: AcceptsEventStream, State(app): State<App>, caller: Principal) -> Response {
     let standing = RightsWatch::new(&app.access.users, caller.token);
     sse::response(app.inbox.listen(standing).await.into_events())
+}
+
+/// Read one wait of a runtime that the caller can see: an open one, or one that was settled, with its answer and the author of the
+/// answer.
+#[utoipa::path(
+    get, path = "/api/waits/{wait_id}", tag = "waits",
+    params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The id of the question or permission request")),
+    responses((status = OK, body = InboxWait), Problems)
+)]
+async fn read(State(app): State<App>, caller: Principal, Path(id): Path<WaitId>) -> Result<Json<InboxWait>> {
+    let settled_here = app.relay.approvals.find_settled(id);
+    app.inbox.find(&caller.rights, id, settled_here).await.map(Json).ok_or_else(|| {
+        let detail = format!("no runtime that you can see knows a question or permission request {id}");
+        ProblemResponse::new(ProblemKind::WaitNotFound, detail)
+    })
 }
 
 /// Answer a permission request, a question or a plan. The first answer wins and is recorded with the caller's name.

@@ -43,7 +43,11 @@ impl ResponseLimit {
         let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
         let is_read = method.is_safe();
         let response = match pieces[..] {
-            ["acp", _] | ["processes", _, "wait"] if method == Method::POST => usual + chosen_wait(uri),
+            ["acp", _] | ["processes", "run"] | ["processes", _, "wait" | "stop" | "kill"]
+                if method == Method::POST =>
+            {
+                usual + chosen_wait(uri)
+            }
             ["agents", _, "install"] | ["sessions", _] if method == Method::POST => INSTALLATION,
             ["agents", ..] => AGENT_START,
             // These wait until an agent or a process has ended, with the grace that the daemon gives it, …
@@ -60,7 +64,7 @@ impl ResponseLimit {
 
 #[derive(Deserialize)]
 struct ChosenWait {
-    #[serde(rename = "timeoutMs")]
+    #[serde(rename = "timeoutMs", alias = "waitMs")]
     timeout_ms: Option<u64>,
 }
 
@@ -93,6 +97,8 @@ mod tests {
         check(&Method::POST, "acp/a?agent=mock", secs(630));
         check(&Method::POST, "acp/a?timeoutMs=5000&agent=mock", secs(35));
         check(&Method::POST, "processes/p/wait?timeoutMs=99999999999999", secs(24 * 3600 + 30));
+        check(&Method::POST, "processes/p/stop?waitMs=5000", secs(35));
+        check(&Method::POST, "processes/run", secs(630));
         check(&Method::POST, "sessions/s", secs(3600));
         check(&Method::POST, "sessions/s/messages", secs(30));
         check(&Method::DELETE, "sessions/s", secs(300));

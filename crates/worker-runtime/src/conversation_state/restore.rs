@@ -1,13 +1,16 @@
 //! Restores the state of a session from its records and events.
 
 use journal::{JournalItem, Seq, StartPosition};
+use tracing::warn;
 
 use super::ConversationState;
 use crate::{
     Error,
+    error::chain,
     event_batch::EventBatch,
     frame,
     input_queue::InputQueue,
+    message_times,
     metrics::SessionMetrics,
     session_handle::SessionHandle,
     session_transcript::SessionTranscript,
@@ -24,6 +27,10 @@ impl ConversationState {
         let record = record.ok_or_else(|| Error::Damaged(id.clone()))?;
         let stored =
             StoredSession::parse(&record).map_err(|source| Error::unreadable(id, "record", source))?;
+        if let Err(error) = message_times::backfill(journal).await {
+            // A full disk, for example. The session works without the times, and the next start tries again.
+            warn!(session = %id, error = %chain(&error), "could not add the times of earlier messages");
+        }
         let mut transcript = SessionTranscript::restore(journal, stored.messages).await?;
         replay(handle, &mut transcript, stored.folded).await?;
         Ok(Self {
@@ -58,7 +65,7 @@ async fn replay(handle: &SessionHandle, transcript: &mut SessionTranscript, seq:
             Some(JournalItem::Frames(chunk)) => {
                 for (seq, frame) in chunk.frames() {
                     let record = frame::decode(seq.get(), &frame, false).map_err(|_| damaged())?;
-                    transcript.replay(&record.event);
+                    transcript.replay(&record.event, record.time);
                     at = seq;
                 }
             }

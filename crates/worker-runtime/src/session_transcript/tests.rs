@@ -32,14 +32,14 @@ fn an_event_for_an_older_message_is_marked_and_the_message_is_stored_at_once() {
     let mut transcript = SessionTranscript::default();
     for name in 0..=LAST_MAX {
         let mut event = message_event(name, "new");
-        transcript.apply(&mut event);
+        transcript.apply(&mut event, Timestamp::UNIX_EPOCH);
         assert!(!is_earlier(&event));
     }
     let mut among_the_last = message_event(1, "changed");
-    transcript.apply(&mut among_the_last);
+    transcript.apply(&mut among_the_last, Timestamp::UNIX_EPOCH);
     assert!(!is_earlier(&among_the_last) && !transcript.is_due());
     let mut before = message_event(0, "changed");
-    transcript.apply(&mut before);
+    transcript.apply(&mut before, Timestamp::UNIX_EPOCH);
     assert!(is_earlier(&before) && transcript.is_due());
     assert_eq!(transcript.len(), LAST_MAX as u64 + 1);
 }
@@ -57,7 +57,7 @@ proptest! {
                 viewer = Some(SessionProjection::new(snapshot(messages, has_earlier, seq as u64)));
             }
             let mut event = message_event(*name, &seq.to_string());
-            transcript.apply(&mut event);
+            transcript.apply(&mut event, Timestamp::UNIX_EPOCH);
             if let Some(viewer) = &mut viewer {
                 viewer.apply(&event, Timestamp::UNIX_EPOCH);
             }

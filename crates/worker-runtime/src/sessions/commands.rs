@@ -49,7 +49,7 @@ impl Sessions {
         self.send_command(&entry, command).await
     }
 
-    pub(super) async fn send_command<T>(
+    pub(crate) async fn send_command<T>(
         &self,
         entry: &Arc<SessionEntry>,
         command: impl FnOnce(CommandReply<T>) -> WorkerCommand,

@@ -22,6 +22,7 @@ use crate::{
     open_waits::OpenWaits,
     sent_message::SentMessage,
     session_transcript::message_page,
+    stored_wait::{StoredWait, WAIT},
     wait_reply::WaitReply,
     worker_command::WorkerCommand,
 };
@@ -107,6 +108,27 @@ impl Sessions {
     /// Subscribes to the waits of all sessions.
     pub async fn subscribe_to_waits(&self) -> Result<WaitSubscription, Error> {
         Ok(self.open_waits().await?.subscribe())
+    }
+
+    /// One wait: open, or settled and with its settlement.
+    ///
+    /// # Errors
+    /// If no session has it, or no longer has it.
+    pub async fn wait(&self, id: WaitId) -> Result<Wait, Error> {
+        let known = self.open_waits().await?.session_of(id);
+        for entry in self.store().await?.entries() {
+            // `known` is `None` for a wait that an earlier process settled: any session may have it.
+            if known.as_ref().is_some_and(|session| *session != entry.id) {
+                continue;
+            }
+            let Some(handle) = entry.handle.get() else { continue };
+            let record = handle.journal.record(WAIT, id.to_string()).await?;
+            let stored = record.and_then(|record| serde_json::from_slice::<StoredWait>(&record).ok());
+            if let Some(stored) = stored {
+                return Ok(Wait::from(&stored.wait));
+            }
+        }
+        Err(Error::WaitNotFound(id))
     }
 
     /// Settles a wait of any session, and returns the settled wait.

@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as library from "@tombolo/acp-http-client";
-import { codeBlocks } from "tombolo-testing";
+import { codeBlocks, snippetRuntimes } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 const daemon = daemonOf();
 const home = join(import.meta.dirname, "..");
@@ -14,10 +12,11 @@ test("there are snippets to run", () => {
   expect(snippets.length).toBe(2);
 });
 
-test.each(snippets.map((code, at) => [at + 1, code] as const))("snippet %i runs", async (_, code) => {
-  const here = code.replaceAll("http://127.0.0.1:2468", daemon.url);
-  const args = ["--input-type=module-typescript", "--eval", here];
-  await promisify(execFile)(process.execPath, args, { cwd: home, timeout: 30_000 });
+describe.each(await snippetRuntimes())("$name", (runtime) => {
+  test.each(snippets.map((code, at) => [at + 1, code] as const))("snippet %i runs twice", async (_, code) => {
+    const here = code.replaceAll("http://127.0.0.1:2468", daemon.url);
+    for (let run = 1; run <= 2; run++) await runtime.run(here, { cwd: home });
+  });
 });
 
 test("typescript-1: only names of the protocol are public", () => {

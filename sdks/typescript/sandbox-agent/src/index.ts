@@ -14,10 +14,11 @@ export { SandboxAgentClient, type SandboxAgentOptions } from "./client.js";
 export type { Agents, InstallEvent, OfferOptions } from "./daemon/agents.js";
 export type { Config, McpServers, Skills } from "./daemon/config.js";
 export type { FileContent, Files, OpenFile, ReadFileOptions, WriteFileOptions } from "./daemon/files.js";
-export type { LogsOptions, Processes } from "./daemon/processes.js";
+export type { EndProcessOptions, LogsOptions, Processes } from "./daemon/processes.js";
 export type {
   AnswerOptions,
   ListSessionsOptions,
+  SearchOptions,
   SendOptions,
   SessionEventsOptions,
   Sessions,

@@ -31,14 +31,14 @@ export function reduceSession(state: SessionSnapshot, timed: TimedEvent): Sessio
   if (seq > state.seq + 1) throw new GapError(state.seq + 1, seq);
   const { event, time } = timed;
   if ("snapshot" in event) return event.snapshot;
-  const next = applyEvent(dropEarlyMessages(withMessages(state, event)), event, time);
+  const next = applyEvent(dropEarlyMessages(withMessages(state, event, time)), event, time);
   const { waits, inputs } = next;
   const counts = { openWaits: waits.length, queuedInputs: inputs.length };
   return { ...next, seq, session: { ...next.session, ...counts, newestSeq: seq, updatedAt: time } };
 }
 
-function withMessages(state: SessionSnapshot, event: SessionEvent): SessionSnapshot {
-  const messages = applyToMessages(state.messages, event);
+function withMessages(state: SessionSnapshot, event: SessionEvent, time: string): SessionSnapshot {
+  const messages = applyToMessages(state.messages, event, time);
   return messages === state.messages ? state : { ...state, messages };
 }
 

@@ -1,21 +1,27 @@
 import type { Message, MessageDelta, MessagePart, SessionEvent } from "./types.js";
 
-/** Applies an event to the messages. Returns the same array if the event does not affect them. */
-export function applyToMessages(messages: readonly Message[], event: SessionEvent): readonly Message[] {
-  if ("message" in event) return applyMessage(messages, event.message);
-  if ("messageDelta" in event) return applyDelta(messages, event.messageDelta);
+/**
+ * Applies an event that was stored at `time` to the messages. Returns the same array if the event does not affect them.
+ */
+export function applyToMessages(
+  messages: readonly Message[],
+  event: SessionEvent,
+  time: string,
+): readonly Message[] {
+  if ("message" in event) return applyMessage(messages, event.message, time);
+  if ("messageDelta" in event) return applyDelta(messages, event.messageDelta, time);
   return messages;
 }
 
-function applyMessage(messages: readonly Message[], update: Message): readonly Message[] {
+function applyMessage(messages: readonly Message[], update: Message, time: string): readonly Message[] {
   const index = lastIndexOf(messages, update.id);
   const known = messages[index];
-  if (known !== undefined) return messages.with(index, mergeMessage(known, update));
+  if (known !== undefined) return messages.with(index, mergeMessage(known, update, time));
   // An update of a message that was trimmed from the state must not append it at the end.
-  return update.olderThanSnapshot ? messages : [...messages, update];
+  return update.olderThanSnapshot ? messages : [...messages, { ...update, createdAt: time, updatedAt: time }];
 }
 
-function mergeMessage(known: Message, update: Message): Message {
+function mergeMessage(known: Message, update: Message, time: string): Message {
   // An update may omit these fields; then the known values still apply.
   const author = update.author ?? known.author;
   const turnId = update.turnId ?? known.turnId;
@@ -26,6 +32,8 @@ function mergeMessage(known: Message, update: Message): Message {
     ...(author == null ? {} : { author }),
     ...(turnId == null ? {} : { turnId }),
     ...(parentToolCallId == null ? {} : { parentToolCallId }),
+    ...(known.createdAt == null ? {} : { createdAt: known.createdAt }),
+    updatedAt: time,
     parts: update.parts.reduce(setPart, known.parts),
   };
 }
@@ -35,14 +43,14 @@ function setPart(parts: readonly MessagePart[], part: MessagePart): readonly Mes
   return index < 0 ? [...parts, part] : parts.with(index, part);
 }
 
-function applyDelta(messages: readonly Message[], delta: MessageDelta): readonly Message[] {
+function applyDelta(messages: readonly Message[], delta: MessageDelta, time: string): readonly Message[] {
   const index = lastIndexOf(messages, delta.messageId);
   const message = messages[index];
   // The server sends a message before its deltas. A delta of an unknown message has nothing to extend.
   if (message === undefined) return messages;
   const known = message.parts.find(({ id }) => id === delta.partId);
   const parts = setPart(message.parts, appendText(known ?? emptyPart(delta), delta.text));
-  return messages.with(index, { ...message, parts });
+  return messages.with(index, { ...message, parts, updatedAt: time });
 }
 
 function emptyPart({ partId, kind }: MessageDelta): MessagePart {

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { reduceSession, type SessionSnapshot, type TimedEvent } from "@tombolo/session";
-import { codeBlocks, Daemon, until } from "tombolo-testing";
+import { codeBlocks, Daemon, snippetRuntimes, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let daemon: Daemon;
@@ -59,14 +57,9 @@ test("the reduced state equals the snapshot of the daemon", async () => {
   expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
 });
 
-test("the snippet of the README runs", async () => {
+test.each(await snippetRuntimes())("the snippet of the README runs twice on $name", async (runtime) => {
   const home = join(import.meta.dirname, "..");
   const [code = expect.fail("no snippet")] = await codeBlocks(join(home, "README.md"), "ts");
-  const args = [
-    "--input-type=module-typescript",
-    "--eval",
-    code.replaceAll("http://127.0.0.1:2468", daemon.url),
-  ];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: home, timeout: 30_000 });
-  expect(stdout).toContain("chunk 3");
+  const here = code.replaceAll("http://127.0.0.1:2468", daemon.url);
+  for (let run = 1; run <= 2; run++) expect(await runtime.run(here, { cwd: home })).toContain("chunk 3");
 });

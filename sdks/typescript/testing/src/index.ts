@@ -7,4 +7,5 @@ export { systemNode } from "./node.js";
 export { type JavaScriptRuntime, javaScriptRuntimes, loadBundle } from "./platforms.js";
 export { KILL_ON_STDIN_CLOSE, Program, programFrom } from "./program.js";
 export { Registry } from "./registry.js";
+export { type SnippetOptions, type SnippetRuntime, snippetRuntimes } from "./snippets.js";
 export { until } from "./wait.js";

@@ -39,7 +39,7 @@ fn played(lines: &[Value], pieces: &[usize]) -> Transcript {
     let mut transcript = Transcript::default();
     for fact in &out.facts {
         if let Fact::Event(event @ (Event::Message(_) | Event::MessageDelta(_))) = fact {
-            transcript.apply_event(event);
+            transcript.apply_event(event, jiff::Timestamp::UNIX_EPOCH);
         }
     }
     transcript

@@ -1,15 +1,11 @@
 //! Prints a whole session with its times, for people or for programs.
 
-use std::collections::HashMap;
-
-use client::{Client, EventPageOptions};
-use jiff::Timestamp;
+use client::Client;
 use protocol::{
-    Event, Message, SessionId, Transcript,
+    Message, SessionId,
     message::{MessageRole, PartContent, ToolCall, ToolResult},
     sessions::Session,
 };
-use serde::Serialize;
 
 use super::view;
 use crate::{chat::escape_controls, exit::CommandResult, output::CommandOutput};
@@ -21,52 +17,30 @@ pub(super) enum ExportFormat {
     JsonLines,
 }
 
-/// A message with its time, as one line of JSON.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ExportedMessage<'a> {
-    created_at: Timestamp,
-    #[serde(flatten)]
-    message: &'a Message,
-}
-
-/// Reads all events of the session and prints the messages that they come to.
+/// Prints all messages of the session.
 pub(super) async fn export(
     client: &Client,
     id: &SessionId,
     format: ExportFormat,
     output: CommandOutput,
 ) -> CommandResult {
-    let mut messages = Transcript::default();
-    let mut times = HashMap::new();
-    let mut page = EventPageOptions::default();
-    loop {
-        let read = client.sessions().page(id, page).await?.read()?;
-        for record in &read.events {
-            if let Event::Message(message) = &record.event {
-                times.entry(message.id.clone()).or_insert(record.time);
-            }
-            messages.apply_event(&record.event);
-        }
-        match read.events.last() {
-            Some(last) if read.has_more => page.offset = last.seq,
-            _ => break,
-        }
-    }
-    let timed = messages.messages().iter().filter_map(|message| Some((*times.get(&message.id)?, message)));
-    if format == ExportFormat::JsonLines {
-        for (created_at, message) in timed {
-            let line = ExportedMessage { created_at, message };
-            output.line(&serde_json::to_string(&line).unwrap_or_default())?;
-        }
-        return Ok(());
-    }
+    let mut page = client.sessions().messages(id, None, None).await?.read()?;
     let session = client.sessions().get(id).await?.read()?;
-    output.line(&escape_controls(&heading(&session)))?;
-    for (created_at, message) in timed {
-        output.line(&escape_controls(&markdown(&session, created_at, message)))?;
+    if format == ExportFormat::Markdown {
+        output.line(&escape_controls(&heading(&session)))?;
     }
-    Ok(())
+    loop {
+        for message in &page.items {
+            match format {
+                ExportFormat::Markdown => output.line(&escape_controls(&markdown(&session, message)))?,
+                ExportFormat::JsonLines => {
+                    output.line(&serde_json::to_string(message).unwrap_or_default())?;
+                }
+            }
+        }
+        let Some(cursor) = page.next_cursor else { return Ok(()) };
+        page = client.sessions().messages(id, Some(&cursor), None).await?.read()?;
+    }
 }
 
 fn heading(session: &Session) -> String {
@@ -75,7 +49,7 @@ fn heading(session: &Session) -> String {
     format!("# {title}\n\nSession `{id}` with {agent} in `{directory}`, created {created_at:.0}.")
 }
 
-fn markdown(session: &Session, created_at: Timestamp, message: &Message) -> String {
+fn markdown(session: &Session, message: &Message) -> String {
     let speaker = match (&message.author, message.role) {
         (Some(author), _) => author.as_str(),
         (None, MessageRole::Assistant) => session.agent.as_str(),
@@ -89,7 +63,8 @@ fn markdown(session: &Session, created_at: Timestamp, message: &Message) -> Stri
         other => view::content(other),
     });
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    format!("\n## {speaker}, {created_at:.0}\n\n{}", parts.join("\n\n"))
+    let time = message.created_at.map(|time| format!(", {time:.0}")).unwrap_or_default();
+    format!("\n## {speaker}{time}\n\n{}", parts.join("\n\n"))
 }
 
 fn quoted(text: &str) -> String {

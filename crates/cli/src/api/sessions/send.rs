@@ -105,7 +105,7 @@ async fn send_and_wait(
         }
         match events.next().await? {
             Some(RecordEvent::Record(record, _)) => {
-                answer.apply(&record.event);
+                answer.apply(&record.event, record.time);
                 if answer.has_started() && !output.json {
                     print_notes(&record.event, output);
                 }

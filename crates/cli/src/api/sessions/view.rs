@@ -109,13 +109,14 @@ pub(super) fn record(record: &EventRecord) -> String {
     format!("{:>6}  {kind:<18}  {}", record.seq, plain(&content))
 }
 
-/// A message: its author or role, then its parts.
+/// A message: its author or role with the time, then its parts.
 pub(super) fn message(message: &Message) -> String {
     let speaker = match (&message.author, message.role) {
         (Some(author), _) => author.to_string(),
         (None, role) => name(&role),
     };
-    let mut lines = vec![format!("{}:", plain(&speaker))];
+    let time = message.created_at.map(|time| format!(", {time:.0}")).unwrap_or_default();
+    let mut lines = vec![format!("{}{time}:", plain(&speaker))];
     for part in &message.parts {
         let text = content(&part.content);
         lines.extend(text.lines().map(|line| format!("  {}", plain(line))));
@@ -181,7 +182,7 @@ pub(super) fn agent_error(error: &AgentError) -> String {
 }
 
 /// The spelling of an enum value on the wire.
-fn name(value: &impl Serialize) -> String {
+pub(super) fn name(value: &impl Serialize) -> String {
     let json = serde_json::to_value(value).unwrap_or_default();
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }

@@ -113,3 +113,22 @@ fn an_open_daemon_on_the_network_is_refused() {
     let run = Run::of(sandbox_daemon(&home).args(["--host", "0.0.0.0", "--port", "0"]).output().unwrap());
     assert!(run.said(1).contains("token"));
 }
+
+/// Issue 17: "`tombolo server` / `sandbox-agent server` command form".
+#[test]
+fn the_command_line_of_another_daemon_starts_ours() {
+    let home = TempDir::new().unwrap();
+    let other_name = home.path().join("sandbox-agent");
+    symlink(TOMBOLO, &other_name).unwrap();
+    for program in [PathBuf::from(TOMBOLO), other_name] {
+        let mut command = Command::new(program);
+        command.args(["server", "--no-token", "--host", "127.0.0.1", "--port", "0"]);
+        command.env("HOME", home.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(line.starts_with("listening on http://127.0.0.1:"), "{line}");
+    }
+}

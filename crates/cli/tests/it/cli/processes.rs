@@ -53,6 +53,24 @@ async fn processes_are_started_shown_waited_for_and_deleted() {
     assert!(api(&daemon, &["processes", "get", &id]).said(1).contains("urn:problem:process-not-found"));
 }
 
+/// Issue 17: "`/v1/processes/run|stop|kill`".
+#[test]
+fn a_process_is_run_with_its_output_and_its_exit_code() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    let run = |script: &str| api(&daemon, &["processes", "run", "--timeout", "2s", "--", "sh", "-c", script]);
+    assert_eq!(run("echo out").ok(), "out\n");
+    let failed = run("echo out; echo err >&2; exit 3");
+    assert_eq!((failed.code, failed.stdout.as_str()), (Some(3), "out\n"));
+    assert_eq!(failed.stderr, "err\ntombolo: the process exited with code 3\n");
+    assert_eq!(run("kill -9 $$").code, Some(137));
+    assert_eq!(run("exec sleep 600").code, Some(124));
+    for (how, signal) in [("stop", 15), ("kill", 9)] {
+        let id = start(&daemon, &["--", "sleep", "600"]);
+        let ended = api(&daemon, &["processes", how, &id, "--wait", "20s"]).ok();
+        assert!(ended.contains(&format!("exited (signal {signal})")), "{ended}");
+    }
+}
+
 #[test]
 fn logs_go_where_they_came_from_and_following_ends_with_the_process() {
     let daemon = TestDaemon::start(TOMBOLO);

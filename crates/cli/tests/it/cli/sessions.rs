@@ -30,7 +30,13 @@ fn a_session_is_held_in_commands() {
     assert!(late.contains("already answered by ada") && late.contains("urn:problem:wait-settled"), "{late}");
     settled(&daemon);
     let messages = api(&daemon, &["sessions", "messages", "s"]).ok();
-    assert!(messages.starts_with("user:\n  hello\n  /permission\nassistant:\n  hello\n"), "{messages}");
+    let headings = messages.lines().filter(|line| !line.starts_with(' '));
+    for (heading, role) in headings.zip(["user", "assistant"]) {
+        let (speaker, time) = heading.strip_suffix(':').and_then(|heading| heading.split_once(", ")).unwrap();
+        assert_eq!(speaker, role);
+        assert!(time.parse::<jiff::Timestamp>().is_ok(), "{heading}");
+    }
+    assert!(messages.contains(":\n  hello\n  /permission\nassistant, "), "{messages}");
     assert!(messages.ends_with("permission answered: allow\n"), "{messages}");
     let events = api(&daemon, &["sessions", "events", "s", "--limit", "2"]).ok();
     assert_eq!(events.lines().count(), 2, "{events}");
@@ -176,6 +182,26 @@ fn a_session_is_exported_with_its_times() {
         (&"user".into(), &"hello\n/think hm\n/tool".into())
     );
     assert!(lines.iter().all(|line| line["createdAt"].is_string()), "{lines:#?}");
+}
+
+/// Issue 17: "`sessions search`".
+#[test]
+fn sessions_are_found_by_what_was_said() {
+    let daemon = TestDaemon::start(crate::TOMBOLO);
+    api(&daemon, &["sessions", "create", "s", "--agent", "mock", "--title", "given"]).ok();
+    api(&daemon, &["sessions", "send", "s", "--wait", "a needle\u{1b}[2J"]).ok();
+    let found = api(&daemon, &["sessions", "search", "NEEDLE"]).ok();
+    assert!(found.starts_with("SESSION  CREATED "), "{found}");
+    assert_eq!(found.matches("a needle<U+001B>[2J").count(), 2, "{found}");
+    let page = json(&api(&daemon, &["sessions", "search", "needle", "--limit", "1", "--json"]).ok());
+    assert_eq!(page["items"][0]["role"], "user");
+    let cursor = page["nextCursor"].as_str().unwrap();
+    let rest = json(&api(&daemon, &["sessions", "search", "needle", "--cursor", cursor, "--json"]).ok());
+    assert_eq!((&rest["items"][0]["role"], &rest["nextCursor"]), (&"assistant".into(), &Value::Null));
+    let limited = api(&daemon, &["sessions", "search", "needle", "--limit", "1"]);
+    assert!(limited.stderr.contains(&format!("--cursor {cursor}")), "{}", limited.stderr);
+    let none = api(&daemon, &["sessions", "search", "nothing like it"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
 }
 
 /// Issue 17: "a session that never became healthy is replaced by the next create with other options, and `sessions create` exits

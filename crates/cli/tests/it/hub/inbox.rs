@@ -219,6 +219,13 @@ async fn the_inbox_on_the_command_line() {
             (&json!(wait), &json!(by))
         );
     }
+    // Issue 17: "a settled wait says who answered what", through a hub too.
+    for (wait, by) in waits.iter().zip(["owner: allow once", "owner: {\"answered\"", "ada: {\"answered\""]) {
+        let (code, _, told) = tombolo(&["answer", wait, "deny"]);
+        assert!(code == Some(1) && told.contains(&format!("already answered by {by}")), "{told}");
+        let (code, shown, _) = tombolo(&["show", wait]);
+        assert!(code == Some(0) && shown.contains(&format!("by {by}")), "{shown}");
+    }
     let (_, _, told) = tombolo(&["answer", short, "allow"]);
     assert!(told.contains("no open wait has the id"), "{told}");
 }
@@ -247,6 +254,12 @@ async fn the_inbox_has_what_somebody_sees() {
     let eve = Person::new(&hub, "eve", &somebody(&hub, "eve", json!({ "isAdmin": true })).await);
     assert_eq!(eve.get("/api/waits").await["items"], json!([]));
     assert_eq!(eve.listen().await.next().await["waits"], json!([]));
+    let one = |wait: &Value| format!("/api/waits/{}", wait["id"].as_str().unwrap());
+    assert_eq!(ada.get(&one(&opened[1])).await, opened[1]);
+    for person in [&ada, &eve] {
+        let hidden = person.request(Method::GET, &one(&opened[0])).send().await.unwrap();
+        check_problem(&problem(hidden).await, 404, "urn:problem:wait-not-found");
+    }
     let reject = json!({ "answer": "reject" });
     for (wait, status) in [(&opened[0], 404), (&opened[1], 403)] {
         let (runtime, id) = (wait["runtimeId"].as_str().unwrap(), wait["id"].as_str().unwrap());

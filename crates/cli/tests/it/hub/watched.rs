@@ -1,5 +1,10 @@
 //! What somebody sees.
 
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
+
 use super::*;
 
 /// observation-28, observation-38, observation-39, observation-41, observation-42, observation-72: the snapshot and then everything that happens, as the daemon has it, in
@@ -112,6 +117,28 @@ async fn the_hub_is_asked_on_the_command_line() {
     assert_eq!(tombolo(&["runtimes", "remove", "again"]).0, Some(0));
     let (code, _, told) = tombolo(&["workers", "list", "again"]);
     assert!(code != Some(0) && told.contains("runtime `again` does not exist"), "{told}");
+    // Issue 17: "`hub workers watch` renders like chat (`--json` for frames)".
+    create(&daemon, "w").await;
+    send(&daemon, "w", "hello\n/tool").await;
+    within(secs(30), async {
+        while events(&daemon, "w").await.iter().all(|record| record["event"]["turnEnded"].is_null()) {}
+    })
+    .await;
+    let mut watch = std::process::Command::new(TOMBOLO);
+    watch.args(["hub", "workers", "watch", "box", "w"]).env("TOMBOLO_HUB", hub.base());
+    let watch =
+        watch.env("TOMBOLO_HUB_TOKEN", hub.token()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut watch = watch.unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut until = |expected: &str| lines.by_ref().take_while(|line| !line.contains(expected)).count();
+    until("session w");
+    assert_eq!(until("user > hello"), 0);
+    until("List files");
+    send(&daemon, "w", "live text").await;
+    until("user > live text");
+    assert_eq!(lines.next().as_deref(), Some("live text"));
+    watch.kill().unwrap();
+    watch.wait().unwrap();
     ask(&daemon, Method::DELETE, "/v1/sessions/s", None).await;
     let (code, _, told) = tombolo(&["workers", "watch", "box", "s"]);
     assert!(code != Some(0) && told.contains("has no worker `s`"), "{told}");

@@ -127,6 +127,9 @@ async fn the_transcript_is_what_the_events_come_to() {
     }
     let whole = get(&daemon, &path("s", "/messages")).await;
     assert_eq!(whole["items"], json!(transcript.messages()));
+    for message in whole["items"].as_array().unwrap() {
+        assert!(message["createdAt"].is_string() && message["updatedAt"].is_string(), "{message}");
+    }
     assert_eq!((whole["seq"].as_u64(), &whole["nextCursor"]), (Some(transcript.seq()), &Value::Null));
     let first = get(&daemon, &path("s", "/messages?limit=2")).await;
     let next = first["nextCursor"].as_str().unwrap();

@@ -181,3 +181,24 @@ async fn an_interrupted_turn_no_longer_asks() {
     let late = answer(&daemon, "s", id(&permission), "permission", &json!({ "reply": "once" })).await;
     check_problem(&problem(late).await, 409, "urn:problem:wait-settled");
 }
+
+/// Issue 17: "a settled wait says who answered what", also after a restart of the daemon.
+#[tokio::test]
+async fn one_wait_is_read_before_and_after_its_answer() {
+    let mut daemon = TestDaemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    let (permission, mut followed) = asked(&daemon, "s", "/permission", "permissionAsked").await;
+    let route = format!("/v1/waits/{}", id(&permission));
+    followed.until("status").await;
+    let open = get(&daemon, &route).await;
+    assert_eq!((&open["request"]["permission"], &open["settlement"]), (&permission, &Value::Null));
+    let body = json!({ "answer": { "permission": "once" }, "author": "ada" });
+    let answered: Value = daemon.post(&route, &body).await.json().await.unwrap();
+    assert_eq!(answered["settlement"]["author"], "ada");
+    assert_eq!(get(&daemon, &route).await, answered);
+    followed.until("turnEnded").await;
+    daemon.kill_and_restart();
+    assert_eq!(get(&daemon, &route).await, answered);
+    let unknown = problem(daemon.get("/v1/waits/wat_0198c0de0198c0de0198c0de0198c0de").await).await;
+    check_problem(&unknown, 404, "urn:problem:wait-not-found");
+}

@@ -45,7 +45,7 @@ pub(super) enum Shape {
     Snapshot,
     /// What waits for a person.
     Waits,
-    /// One that was answered.
+    /// One of them.
     Wait,
     /// Nothing that an agent thinks or a tool gives is in it.
     Other,
@@ -63,6 +63,7 @@ impl Shape {
             (&Method::GET, ["sessions", _, "messages"]) => Some(Self::Transcript),
             (&Method::GET, ["sessions", _, "snapshot"]) => Some(Self::Snapshot),
             (&Method::GET, ["waits"]) => Some(Self::Waits),
+            (&Method::GET, ["waits", id]) if *id != "events" => Some(Self::Wait),
             (&Method::POST, ["waits", _]) => Some(Self::Wait),
             (&Method::GET, ["health" | "sessions" | "agents"] | ["agents", _, "models" | "modes"])
             | (&Method::GET, ["sessions", _] | ["sessions", _, "inputs"])
@@ -215,6 +216,8 @@ mod tests {
         for path in [
             "sessions/s/events/sse",
             "sessions/s/newer",
+            // A search would find what is hidden.
+            "search",
             "waits/events",
             "fs/file",
             "fs/entries",
@@ -235,5 +238,6 @@ mod tests {
         }
         assert_eq!(shape(Method::GET, "waits"), Some(Shape::Waits));
         assert_eq!(shape(Method::POST, "waits/w"), Some(Shape::Wait));
+        assert_eq!(shape(Method::GET, "waits/w"), Some(Shape::Wait));
     }
 }

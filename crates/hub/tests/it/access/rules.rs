@@ -100,7 +100,7 @@ impl Rule {
 
 /// The rule of a route of a daemon; `path` is what follows `/v1/`.
 pub(super) fn daemon_rule(method: &str, path: &str) -> Rule {
-    let reads = ["sessions", "workers", "waits", "agents", "health", "openapi.json"];
+    let reads = ["search", "sessions", "workers", "waits", "agents", "health", "openapi.json"];
     let first = path.split('/').next().unwrap();
     Rule::Runtime(match (method, first) {
         ("GET" | "HEAD", first) if reads.contains(&first) => Viewer,
@@ -173,6 +173,7 @@ pub(super) fn hub_rules() -> Vec<(&'static str, &'static str, Rule)> {
         ("PUT", "/api/workspaces/{workspace}/relay", Workspace(Owner)),
         ("GET", "/api/waits", AnyToken),
         ("GET", "/api/waits/events", AnyToken),
+        ("GET", "/api/waits/{wait_id}", AnyToken),
         ("POST", "/api/waits/{runtime_id}/{wait_id}", Runtime(Controller)),
     ]
 }

@@ -3,6 +3,8 @@ import type {
   ProcessLogEntry,
   ProcessLogPage,
   ProcessSignal,
+  RunProcessRequest,
+  RunProcessResult,
   StartProcessRequest,
   UserProcess,
 } from "../generated/aliases.js";
@@ -15,6 +17,12 @@ import { Terminal, type TerminalOptions } from "./terminal.js";
 export interface LogsOptions extends CallOptions {
   /** `seq` of the last entry that was read. Default: all output that the server has. */
   readonly after?: number | undefined;
+}
+
+/** Options for ending a process. */
+export interface EndProcessOptions extends CallOptions {
+  /** How long to wait for the exit. Default: not at all. */
+  readonly waitMs?: number | undefined;
 }
 
 /** The processes of a sandbox. */
@@ -36,6 +44,11 @@ export class Processes {
     return this.#http.json("post", "/v1/processes", { json: process, signal });
   }
 
+  /** Runs a process without input until it exits, and returns its output. After `timeoutMs` it is killed. */
+  run(process: RunProcessRequest, { signal }: CallOptions = {}): Promise<RunProcessResult> {
+    return this.#http.json("post", "/v1/processes/run", { json: process, signal });
+  }
+
   get(id: string, { signal }: CallOptions = {}): Promise<UserProcess> {
     return this.#http.json("get", "/v1/processes/{id}", { names: { id }, signal });
   }
@@ -43,6 +56,16 @@ export class Processes {
   /** Kills a process if it is running, and removes it from the list. */
   delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/v1/processes/{id}", { names: { id }, signal });
+  }
+
+  /** Asks a process and its group to terminate. With `waitMs`, waits that long for the exit; see its `state`. */
+  stop(id: string, { waitMs, signal }: EndProcessOptions = {}): Promise<UserProcess> {
+    return this.#http.json("post", "/v1/processes/{id}/stop", { names: { id }, query: { waitMs }, signal });
+  }
+
+  /** Kills a process and its group. With `waitMs`, waits that long for the exit; see its `state`. */
+  kill(id: string, { waitMs, signal }: EndProcessOptions = {}): Promise<UserProcess> {
+    return this.#http.json("post", "/v1/processes/{id}/kill", { names: { id }, query: { waitMs }, signal });
   }
 
   /** Waits until a process exits or the time is over; see its `state`. */

@@ -5,6 +5,7 @@ import type {
   EventRecord,
   MessageAccepted,
   PermissionAnswer,
+  SearchPage,
   SendMessageRequest,
   Session,
   SessionCreated,
@@ -38,6 +39,14 @@ export interface ListSessionsOptions extends CallOptions {
   readonly state?: Session["state"] | undefined;
 }
 
+/** Which page of a search to read. */
+export interface SearchOptions extends CallOptions {
+  /** The `nextCursor` of the previous page. Default: the first page. */
+  readonly cursor?: string | undefined;
+  /** The largest number of hits. Default: 20. */
+  readonly limit?: number | undefined;
+}
+
 /** Options for sending a message. */
 export interface SendOptions extends CallOptions {
   /**
@@ -67,6 +76,14 @@ export class Sessions {
     const { since, agent, directory, state, signal } = options;
     const query = { since: since?.toISOString(), agent, directory, state };
     return (await this.#http.json("get", "/v1/sessions", { query, signal })).items;
+  }
+
+  /**
+   * Finds text in the titles and messages of all sessions, in any case. A page may be empty although others follow: continue until
+   * `nextCursor` is `null`.
+   */
+  search(query: string, { cursor, limit, signal }: SearchOptions = {}): Promise<SearchPage> {
+    return this.#http.json("get", "/v1/search", { query: { query, cursor, limit }, signal });
   }
 
   get(id: string, { signal }: CallOptions = {}): Promise<Session> {
@@ -137,7 +154,7 @@ export class Sessions {
     return this.#http.json("get", "/v1/sessions/{id}/events", { names: { id }, query, signal });
   }
 
-  /** Reads a page of the transcript. The first page has the newest messages; `nextCursor` leads to older ones. */
+  /** Reads a page of the transcript. The first page has the oldest messages; `nextCursor` leads to newer ones. */
   messages(
     id: string,
     { cursor, limit, signal }: CallOptions & { readonly cursor?: string; readonly limit?: number } = {},

@@ -31,6 +31,11 @@ export class Waits {
     });
   }
 
+  /** Reads one wait: an open one, or one that was settled, with the author of the answer. */
+  get(waitId: string, { signal }: CallOptions = {}): Promise<Wait> {
+    return this.#http.json("get", "/v1/waits/{wait_id}", { names: { wait_id: waitId }, signal });
+  }
+
   /** Answers a wait. The first answer wins; the returned wait names its author. */
   answer(waitId: string, answer: WaitAnswer, { author, signal }: AnswerOptions = {}): Promise<Wait> {
     const json = author === undefined ? { answer } : { answer, author };

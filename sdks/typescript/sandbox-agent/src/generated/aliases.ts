@@ -280,12 +280,20 @@ export type Role = Schemas["Role"];
 export type Root = Schemas["Root"];
 /** Access mode of a root. */
 export type RootMode = Schemas["RootMode"];
+/** The body of `POST /v1/processes/run`, which runs a process to its end. */
+export type RunProcessRequest = Schemas["RunProcessRequest"];
+/** The response of `POST /v1/processes/run`. */
+export type RunProcessResult = Schemas["RunProcessResult"];
 /** A daemon that a hub knows. */
 export type Runtime = Schemas["Runtime"];
 /** How a hub connects to a runtime. */
 export type RuntimeKind = Schemas["RuntimeKind"];
 /** The response of `GET /api/runtimes`. */
 export type RuntimeList = Schemas["RuntimeList"];
+/** A title or a message that contains the text. */
+export type SearchHit = Schemas["SearchHit"];
+/** The response of `GET /v1/search`. */
+export type SearchPage = Schemas["SearchPage"];
 /** The body of `POST /v1/sessions/{id}/messages`, which sends a message to the agent. */
 export type SendMessageRequest = Schemas["SendMessageRequest"];
 /** The body of `POST /v1/processes/{id}/signal`. */

@@ -723,6 +723,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/waits/{wait_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read one wait of a runtime that the caller can see: an open one, or one that was settled, with its answer and the author of the
+         *     answer.
+         */
+        readonly get: operations["hub_waits_read"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/whoami": {
         readonly parameters: {
             readonly query?: never;
@@ -1116,6 +1136,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/processes/run": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Run a process without input until it exits, and return its output.
+         * @description After the timeout, or if the client disconnects, the process and its descendants are killed. The process is not listed
+         *     afterwards. To follow a process while it runs, start it with `POST /v1/processes`.
+         */
+        readonly post: operations["processes_run"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/processes/{id}": {
         readonly parameters: {
             readonly query?: never;
@@ -1145,6 +1186,23 @@ export interface paths {
         readonly put?: never;
         /** Write to the input of a process. The response is sent when the input is queued, not when the process has read it. */
         readonly post: operations["processes_input"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/processes/{id}/kill": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Kill a process and its group, with SIGKILL. A process that has exited stays as it is. */
+        readonly post: operations["processes_kill"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1202,6 +1260,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/processes/{id}/stop": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Ask a process and its group to terminate, with SIGTERM. A process that has exited stays as it is. */
+        readonly post: operations["processes_stop"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/processes/{id}/terminal": {
         readonly parameters: {
             readonly query?: never;
@@ -1234,6 +1309,27 @@ export interface paths {
         readonly put?: never;
         /** Wait until a process exits. After the timeout, the response describes the process, which may still run. */
         readonly post: operations["processes_wait"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Find text in the titles and messages of all sessions.
+         * @description The daemon reads a limited amount per request, so a page may have few hits, or none, although others follow: continue until
+         *     `nextCursor` is `null`.
+         */
+        readonly get: operations["sessions_search"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1496,7 +1592,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /**
+         * Read one wait: an open one, or one that was settled, with its answer and the author of the answer.
+         * @description A session remembers its last 1024 settled waits.
+         */
+        readonly get: operations["waits_read"];
         readonly put?: never;
         /** Answer a wait: a permission, a question or a plan. The first answer wins. */
         readonly post: operations["waits_answer"];
@@ -2625,6 +2725,12 @@ export interface components {
         readonly Message: {
             /** @description The author, if it is not the agent. */
             readonly author?: components["schemas"]["Author"];
+            /**
+             * Format: date-time
+             * @description When its first event was recorded. Transcripts and snapshots have it; in an event it is left out, because the record of
+             *     the event has the time.
+             */
+            readonly createdAt?: string;
             /** @description The id, unique within the session. */
             readonly id: string;
             /**
@@ -2640,6 +2746,11 @@ export interface components {
             readonly role: components["schemas"]["MessageRole"];
             /** @description The turn that it belongs to. */
             readonly turnId?: components["schemas"]["TurnId"];
+            /**
+             * Format: date-time
+             * @description When the last event that changed it was recorded; left out in an event.
+             */
+            readonly updatedAt?: string;
         };
         /** @description A text, file or image that belongs to a message. */
         readonly MessageAttachment: components["schemas"]["MessageAttachmentText"] | components["schemas"]["MessageAttachmentFile"] | components["schemas"]["MessageAttachmentImage"];
@@ -4634,6 +4745,87 @@ export interface components {
             /** @description The author of the rejection. */
             readonly author?: components["schemas"]["Author"] | null;
         };
+        /** @description The body of `POST /v1/processes/run`, which runs a process to its end. */
+        readonly RunProcessRequest: {
+            /** @description Its arguments. */
+            readonly args?: readonly string[];
+            /** @description The program. */
+            readonly command: string;
+            /** @description Its working directory as an absolute path; the daemon's own if left out. */
+            readonly cwd?: string | null;
+            /** @description Variables added to its environment. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: uint
+             * @description How much of each output stream is returned; 1 MiB, which is also the maximum, if left out.
+             */
+            readonly maxOutputBytes?: number | null;
+            /**
+             * Format: uint64
+             * @description How long it may run before it is killed; the daemon's limit if left out.
+             */
+            readonly timeoutMs?: number | null;
+        };
+        /** @description The response of `POST /v1/processes/run`. */
+        readonly RunProcessResult: {
+            /**
+             * Format: uint64
+             * @description How long it ran.
+             */
+            readonly durationMs: number;
+            /**
+             * Format: int32
+             * @description The exit code, unless a signal ended the process.
+             */
+            readonly exitCode: number | null;
+            /**
+             * Format: int32
+             * @description The signal that ended it, if any.
+             */
+            readonly signal: number | null;
+            /** @description The beginning of its standard error. Invalid UTF-8 is replaced. */
+            readonly stderr: string;
+            /** @description Whether it wrote more to its standard error. */
+            readonly stderrTruncated: boolean;
+            /** @description The beginning of its standard output. Invalid UTF-8 is replaced. */
+            readonly stdout: string;
+            /** @description Whether it wrote more to its standard output. */
+            readonly stdoutTruncated: boolean;
+            /** @description Whether it was killed because its time was over. */
+            readonly timedOut: boolean;
+        };
+        /** @description A title or a message that contains the text. */
+        readonly SearchHit: {
+            /** @description The agent of the session. */
+            readonly agent: components["schemas"]["AgentName"];
+            /**
+             * Format: date-time
+             * @description When the message, or the session, was created.
+             */
+            readonly createdAt: string | null;
+            /** @description The message; `null` if the title contains the text. */
+            readonly messageId: string | null;
+            /** @description The role of the speaker; `null` for a title. */
+            readonly role: components["schemas"]["MessageRole"] | null;
+            /** @description The session. */
+            readonly sessionId: components["schemas"]["SessionId"];
+            /** @description The text around the first occurrence, with `…` where it is cut. White space is collapsed. */
+            readonly snippet: string;
+            /** @description The title of the session. */
+            readonly title: string | null;
+        };
+        /** @description The response of `GET /v1/search`. */
+        readonly SearchPage: {
+            /**
+             * @description The hits: the most recently created session first, and the messages of one session in their order. A page may be empty
+             *     although others follow, because the daemon reads a limited amount per request.
+             */
+            readonly items: readonly components["schemas"]["SearchHit"][];
+            /** @description Pass it as `cursor` for the next page; `null` on the last one. */
+            readonly nextCursor: string | null;
+        };
         /** @description The body of `POST /v1/sessions/{id}/messages`, which sends a message to the agent. */
         readonly SendMessageRequest: {
             /** @description Texts, files and images that belong to the message. */
@@ -6616,6 +6808,38 @@ export interface operations {
             };
         };
     };
+    readonly hub_waits_read: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of the question or permission request */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A wait and its runtime. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InboxWait"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     readonly hub_login_whoami: {
         readonly parameters: {
             readonly query?: never;
@@ -7724,6 +7948,39 @@ export interface operations {
             };
         };
     };
+    readonly processes_run: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RunProcessRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The output; `timedOut` says whether the process was killed */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RunProcessResult"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     readonly processes_read: {
         readonly parameters: {
             readonly query?: never;
@@ -7812,6 +8069,41 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_kill: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description How long to wait for the exit before the response is sent; not at all if left out. */
+                readonly waitMs?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The process; `state` says whether it has exited */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UserProcess"];
+                };
             };
             /** @description A problem */
             readonly default: {
@@ -7938,6 +8230,41 @@ export interface operations {
             };
         };
     };
+    readonly processes_stop: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description How long to wait for the exit before the response is sent; not at all if left out. */
+                readonly waitMs?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The process; `state` says whether it has exited */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UserProcess"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     readonly processes_terminal: {
         readonly parameters: {
             readonly query?: {
@@ -7993,6 +8320,42 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["UserProcess"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_search: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The text to find, without regard to case. Words must be next to each other. */
+                readonly query: string;
+                /** @description The `nextCursor` of the previous page; the first page if left out. */
+                readonly cursor?: string;
+                /** @description The maximum number of hits in the page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The response of `GET /v1/search`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SearchPage"];
                 };
             };
             /** @description A problem */
@@ -8647,6 +9010,38 @@ export interface operations {
                 };
                 content: {
                     readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly waits_read: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The question or permission */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A question or permission that a person must answer. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Wait"];
                 };
             };
             /** @description A problem */

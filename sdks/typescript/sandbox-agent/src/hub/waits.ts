@@ -1,4 +1,4 @@
-import type { InboxEvent, Wait, WaitAnswer, WaitInbox } from "../generated/aliases.js";
+import type { InboxEvent, InboxWait, Wait, WaitAnswer, WaitInbox } from "../generated/aliases.js";
 import { followEvents, parseData } from "../http/follow-events.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
@@ -28,6 +28,11 @@ export class HubWaits {
       signal,
       decode: (event) => ({ item: parseData(event) }),
     });
+  }
+
+  /** Reads one wait of any runtime: an open one, or one that was settled, with the author of the answer. */
+  get(waitId: string, { signal }: CallOptions = {}): Promise<InboxWait> {
+    return this.#http.json("get", "/api/waits/{wait_id}", { names: { wait_id: waitId }, signal });
   }
 
   /** Answers a wait. The first answer wins; the returned wait names its author. */

@@ -342,6 +342,12 @@ export interface components {
         readonly Message: {
             /** @description The author, if it is not the agent. */
             readonly author?: components["schemas"]["Author"];
+            /**
+             * Format: date-time
+             * @description When its first event was recorded. Transcripts and snapshots have it; in an event it is left out, because the record of
+             *     the event has the time.
+             */
+            readonly createdAt?: string;
             /** @description The id, unique within the session. */
             readonly id: string;
             /**
@@ -357,6 +363,11 @@ export interface components {
             readonly role: components["schemas"]["MessageRole"];
             /** @description The turn that it belongs to. */
             readonly turnId?: components["schemas"]["TurnId"];
+            /**
+             * Format: date-time
+             * @description When the last event that changed it was recorded; left out in an event.
+             */
+            readonly updatedAt?: string;
         };
         /** @description The response of `POST /v1/sessions/{id}/messages`: the message is stored and will be delivered. */
         readonly MessageAccepted: {
