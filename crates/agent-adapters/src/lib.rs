@@ -11,6 +11,7 @@ mod amp;
 mod claude;
 mod codex;
 mod form;
+mod lenient;
 mod offers;
 mod opencode;
 #[cfg(test)]
