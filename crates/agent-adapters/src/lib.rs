@@ -7,6 +7,8 @@
 //! There is one for each [`AgentProtocol`], and none for a name: an agent is a row of the catalog.
 
 mod acp;
+#[cfg(test)]
+mod altered_run;
 mod amp;
 mod claude;
 mod codex;
