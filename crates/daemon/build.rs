@@ -1,14 +1,6 @@
-//! Compresses the OpenAPI document that the daemon embeds: it is a tenth of its size then.
+//! Compresses the OpenAPI document that the daemon embeds.
 
-use std::{
-    env,
-    error::Error,
-    fs::{self, File},
-    io::Write,
-    path::Path,
-};
-
-use flate2::{Compression, write::GzEncoder};
+use std::{env, error::Error, path::Path};
 
 const DOCUMENT: &str = "../../docs/openapi.json";
 
@@ -16,9 +8,8 @@ const DOCUMENT: &str = "../../docs/openapi.json";
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={DOCUMENT}");
     println!("cargo:rerun-if-changed=build.rs");
-    let path = Path::new(&env::var("OUT_DIR")?).join("openapi.json.gz");
-    let mut compressed = GzEncoder::new(File::create(path)?, Compression::best());
-    compressed.write_all(&fs::read(DOCUMENT)?)?;
-    compressed.finish()?;
-    Ok(())
+    Ok(embedded_document::compress(
+        Path::new(DOCUMENT),
+        &Path::new(&env::var("OUT_DIR")?).join("openapi.json.gz"),
+    )?)
 }

@@ -1,13 +1,13 @@
 //! Sessions over Amp's stream of JSON.
 //!
-//! One process lives as long as the session is used. It says each message whole; a turn ends with one that calls no
-//! tool. It asks nothing, and can be interrupted only by a signal, after which it leaves.
+//! One process lives as long as the session is used. Its messages are whole; a turn ends with a message without a tool call. Amp
+//! asks no questions, and only a signal interrupts it, after which it exits.
 
 mod launch;
-mod outcome;
-mod output;
+mod run_result;
 #[cfg(test)]
 mod tests;
+mod tool_output;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -18,41 +18,51 @@ use protocol::{
     message::MessageRole,
     sessions::AgentError,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Adapted, Adapter, Fact, Heard, Offers, Options, Order, Out, Prompt, Saying, Transport,
+    Adapted, Adapter, Fact, Heard, Offers, Options, Order, Out, Prompt, Saying, Transport, lenient,
+    message_ids::MessageIds,
     offers::{BUILD, mode},
     stream_json::{
         self,
-        calls::{Calls, Finished},
-        content, context, list, mcp, message, parent, text, usage,
+        api_message::{ApiMessage, ApiUsage},
+        mcp_servers::{McpServerStatus, enabled_servers, warn_of_failed},
+        message,
+        message_block::{MessageBlock, part},
+        open_calls::OpenCalls,
+        prompt_blocks::prompt_blocks,
     },
 };
+use launch::AmpLaunch;
+use run_result::RunResult;
 
-/// How many inputs are kept in mind. The worker holds back all but one and those that steer.
+/// How many inputs are remembered. The worker holds back all but one and those that steer.
 const INPUTS_MAX: usize = 256;
 
+/// The beginning of Amp's prompt to log in, which would take the next input as the code.
+const LOGIN_PROMPT: &[u8] = b"No API key found";
+
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
-    let (args, env, files) = launch::launch(options)?;
+    let AmpLaunch { args, env, files } = launch::launch(options)?;
     let offers = Offers { modes: modes(&options.modes), models: None };
     let adapter = Box::new(Amp {
         offers,
-        servers: mcp::servers(&options.mcp).into_iter().map(|(name, _)| name).collect(),
-        run: options.run.clone(),
-        named: 0,
-        resumed: options.resume.is_some(),
-        started: false,
-        turn: false,
-        leaving: false,
+        awaited_servers: enabled_servers(&options.mcp).into_iter().map(|(name, _)| name).collect(),
+        ids: MessageIds::new(&options.run),
+        is_resumed: options.resume.is_some(),
+        has_started: false,
+        is_running: false,
+        is_leaving: false,
         inputs: VecDeque::new(),
-        calls: Calls::default(),
+        calls: OpenCalls::default(),
         usage: None,
     });
     Ok(Adapted { adapter, transport: Transport::Lines, args, env, files })
 }
 
-/// The modes that Amp takes: `row` lists those of the installed version, which change from version to version.
+/// The modes that Amp accepts. They differ between versions; `row` lists those of the installed one.
 pub(super) fn modes(row: &[AgentMode]) -> Vec<AgentMode> {
     let default = |id, name| mode(id, name, "Amp's own default mode");
     let mut modes = vec![default(BUILD, "Build"), default(launch::DEFAULT, "Default")];
@@ -60,102 +70,124 @@ pub(super) fn modes(row: &[AgentMode]) -> Vec<AgentMode> {
     modes
 }
 
-/// One process of Amp.
+/// The adapter of one process of Amp.
 struct Amp {
     offers: Offers,
-    /// The MCP servers of which it has not said whether they started.
-    servers: BTreeSet<String>,
-    run: String,
-    /// How many messages were named by us: it names none.
-    named: u64,
-    resumed: bool,
-    started: bool,
-    turn: bool,
-    /// Whether it is about to end; what it says from then on is for a person at a terminal.
-    leaving: bool,
-    /// What it was told and has not repeated, in order.
+    /// The MCP servers whose status Amp has not reported.
+    awaited_servers: BTreeSet<String>,
+    /// Ids for all messages: Amp names none.
+    ids: MessageIds,
+    is_resumed: bool,
+    has_started: bool,
+    /// Whether a turn runs.
+    is_running: bool,
+    /// Whether Amp is about to exit. Its further output is for a person at a terminal.
+    is_leaving: bool,
+    /// The inputs that Amp has not repeated, in order.
     inputs: VecDeque<InputId>,
-    calls: Calls,
-    /// What the turn took so far.
+    calls: OpenCalls,
+    /// The tokens of the turn so far.
     usage: Option<TokenUsage>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AmpLineKind {
+    #[serde(rename = "type")]
+    kind: String,
+    subtype: String,
+}
+
+/// The first line.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AmpInitLine {
+    #[serde(deserialize_with = "lenient::text")]
+    session_id: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    agent_mode: Option<String>,
+    #[serde(deserialize_with = "lenient::list")]
+    mcp_servers: Vec<McpServerStatus>,
+}
+
+/// A message to or from the model.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AmpMessageLine {
+    #[serde(deserialize_with = "lenient::field")]
+    message: ApiMessage,
+    /// The tool call of the subagent that the message belongs to.
+    #[serde(deserialize_with = "lenient::text")]
+    parent_tool_use_id: Option<String>,
 }
 
 impl Adapter for Amp {
     fn start(&mut self, out: &mut Out) {
         out.facts.push(Fact::Offers(self.offers.clone()));
-        // It says nothing before it was told something.
+        // Amp prints nothing before its first input.
         out.facts.push(Fact::Ready);
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
         match stream_json::line(heard) {
-            Ok(line) => self.line(line, out),
-            Err((received, error)) => {
-                let id = self.name();
-                out.unparsed(id, received, error);
-            }
+            Ok(line) => self.handle_line(line, out),
+            Err((received, error)) => out.unparsed(self.ids.mint(), received, error),
         }
     }
 
     fn tell(&mut self, order: Order, out: &mut Out) {
         match order {
             Order::Prompt(prompt) => {
-                self.turn = true;
-                self.say(&prompt, out);
+                self.is_running = true;
+                self.send_prompt(&prompt, out);
             }
-            Order::Steer(prompt) => self.say(&prompt, out),
+            Order::Steer(prompt) => self.send_prompt(&prompt, out),
             Order::Interrupt => out.says.push(Saying::Interrupt),
-            // It asks nothing.
+            // Amp makes no requests.
             Order::Answer { .. } => {}
         }
     }
 }
 
 impl Amp {
-    fn name(&mut self) -> String {
-        self.named += 1;
-        format!("{}.{}", self.run, self.named)
-    }
-
-    fn say(&mut self, prompt: &Prompt, out: &mut Out) {
+    fn send_prompt(&mut self, prompt: &Prompt, out: &mut Out) {
         if self.inputs.len() >= INPUTS_MAX {
             self.inputs.pop_front();
         }
         self.inputs.push_back(prompt.id);
-        let message = json!({ "role": "user", "content": content::blocks(prompt) });
+        let message = json!({ "role": "user", "content": prompt_blocks(prompt) });
         out.line(&json!({ "type": "user", "message": message }));
     }
 
-    fn line(&mut self, said: &[u8], out: &mut Out) {
-        if said.trim_ascii().is_empty() {
+    fn handle_line(&mut self, line: &[u8], out: &mut Out) {
+        if line.trim_ascii().is_empty() {
             return;
         }
-        let heard = match serde_json::from_slice::<Value>(said) {
-            Ok(line) => self.understand(&line, out),
-            Err(_) if self.leaving => Ok(()),
-            // It would have a person log in, and takes what it is told for a code.
-            Err(_) if said.starts_with(b"No API key found") => {
+        let handled = match serde_json::from_slice::<Value>(line) {
+            Ok(line) => self.handle_value(&line, out),
+            Err(_) if self.is_leaving => Ok(()),
+            Err(_) if line.starts_with(LOGIN_PROMPT) => {
                 let error = AgentError::TokenError { message: "Amp has no key".into() };
-                self.end(TurnEndReason::Failed, Some(error), out);
+                self.end_turn(TurnEndReason::Failed, Some(error), out);
                 self.leave(out);
                 Ok(())
             }
             Err(error) => Err(format!("not JSON: {error}")),
         };
-        if let Err(error) = heard {
-            let id = self.name();
-            out.unparsed(id, said, error);
+        if let Err(error) = handled {
+            out.unparsed(self.ids.mint(), line, error);
         }
     }
 
-    fn understand(&mut self, line: &Value, out: &mut Out) -> Result<(), String> {
-        match text(line, "type").unwrap_or_default() {
-            "system" if text(line, "subtype") == Some("init") => self.init(line, out),
-            "user" => self.returned(line, out),
-            "assistant" => self.spoken(line, out),
+    fn handle_value(&mut self, line: &Value, out: &mut Out) -> Result<(), String> {
+        let AmpLineKind { kind, subtype } = lenient::object(line);
+        match kind.as_str() {
+            "system" if subtype == "init" => self.handle_init(lenient::object(line), out),
+            "user" => self.handle_user_message(&lenient::object(line), out),
+            "assistant" => self.handle_assistant_message(&lenient::object(line), out),
             "result" => {
-                let (reason, error) = outcome::ended(line);
-                self.end(reason, error, out);
+                let (reason, error) = lenient::object::<RunResult>(line).end();
+                self.end_turn(reason, error, out);
                 self.leave(out);
             }
             _ => return Err("a line of an unknown type".into()),
@@ -163,30 +195,27 @@ impl Amp {
         Ok(())
     }
 
-    fn init(&mut self, line: &Value, out: &mut Out) {
-        mcp::warn_of_failed(&mut self.servers, line, out);
-        if !std::mem::replace(&mut self.started, true) {
-            let owned = |key: &str| text(line, key).map(str::to_owned);
+    fn handle_init(&mut self, line: AmpInitLine, out: &mut Out) {
+        warn_of_failed(&mut self.awaited_servers, &line.mcp_servers, out);
+        if !std::mem::replace(&mut self.has_started, true) {
             let started =
-                AgentStarted { model: None, mode: owned("agent_mode"), version: None, resumed: self.resumed };
-            out.facts.push(Fact::Started { agent_session_id: owned("session_id"), started });
+                AgentStarted { model: None, mode: line.agent_mode, version: None, resumed: self.is_resumed };
+            out.facts.push(Fact::Started { agent_session_id: line.session_id, started });
         }
     }
 
-    /// A message to the model: results of tools, and what it was told, repeated.
-    fn returned(&mut self, line: &Value, out: &mut Out) {
-        let (mut others, parent) = (Vec::new(), parent(line));
-        for block in list(line.get("message").unwrap_or(&Value::Null), "content") {
-            if text(block, "type") != Some("tool_result") {
-                others.extend(content::part(others.len().to_string(), block));
+    /// Handles a message to the model: results of tools, and repeated inputs.
+    fn handle_user_message(&mut self, line: &AmpMessageLine, out: &mut Out) {
+        let (mut others, parent) = (Vec::new(), line.parent_tool_use_id.as_deref());
+        for block in &line.message.content.0 {
+            let MessageBlock::ToolResult(result) = MessageBlock::from_value(block) else {
+                others.extend(part(others.len().to_string(), block));
                 continue;
-            }
-            let call = text(block, "tool_use_id").and_then(|id| self.calls.get(id));
-            let (block, structured) = output::read(block, call);
-            let prevented = output::prevented(&block);
-            let fallback = self.name();
-            let finished = Finished { block: &block, structured: structured.as_ref(), prevented };
-            let (event, _) = self.calls.finished(&finished, &fallback);
+            };
+            let call = result.tool_use_id.as_deref().and_then(|id| self.calls.get(id));
+            let outcome = tool_output::read_outcome(result, call);
+            let fallback = self.ids.mint();
+            let (event, _) = self.calls.finish(&outcome, &fallback);
             out.event(event);
         }
         if others.is_empty() {
@@ -195,66 +224,73 @@ impl Amp {
         if parent.is_none()
             && let Some(input) = self.inputs.pop_front()
         {
-            if !std::mem::replace(&mut self.turn, true) {
-                out.facts.push(Fact::TurnStarted);
-            }
+            self.note_turn(out);
             return out.facts.push(Fact::Consumed(input));
         }
-        let id = self.name();
         let role = if parent.is_some() { MessageRole::User } else { MessageRole::System };
-        out.event(message(&id, role, parent, others));
+        out.event(message(&self.ids.mint(), role, parent, others));
     }
 
-    fn spoken(&mut self, line: &Value, out: &mut Out) {
-        let (said, parent) = (line.get("message").unwrap_or(&Value::Null), parent(line));
-        if parent.is_none() && !std::mem::replace(&mut self.turn, true) {
-            out.facts.push(Fact::TurnStarted);
+    fn handle_assistant_message(&mut self, line: &AmpMessageLine, out: &mut Out) {
+        let (whole, parent) = (&line.message, line.parent_tool_use_id.as_deref());
+        if parent.is_none() {
+            self.note_turn(out);
         }
-        let id = self.name();
-        let (mut parts, mut calls) = (Vec::new(), false);
-        for (n, block) in list(said, "content").iter().enumerate() {
-            let is_call = text(block, "type") == Some("tool_use");
-            calls |= is_call;
-            parts.extend(match is_call {
-                true => self.calls.told(&id, parent, block, true),
-                false => content::part(n.to_string(), block),
+        let id = self.ids.mint();
+        let (mut parts, mut has_calls) = (Vec::new(), false);
+        for (n, block) in whole.content.0.iter().enumerate() {
+            parts.extend(match MessageBlock::from_value(block) {
+                MessageBlock::ToolUse(call) => {
+                    has_calls = true;
+                    self.calls.begin(&id, parent, call, true)
+                }
+                _ => part(n.to_string(), block),
             });
         }
         out.event(message(&id, MessageRole::Assistant, parent, parts));
         if parent.is_some() {
             return;
         }
-        if let Some(took) = said.get("usage") {
-            self.took(&usage(took));
+        if let Some(usage) = whole.usage {
+            self.add_usage(usage);
         }
-        match text(said, "stop_reason") {
-            Some("end_turn" | "stop_sequence") => self.end(TurnEndReason::Completed, None, out),
-            // It does not say why a message was cut. If it is not because it was told more, nothing follows.
-            None if !calls && self.inputs.is_empty() => self.end(TurnEndReason::MaxTokens, None, out),
+        match whole.stop_reason.as_deref() {
+            Some("end_turn" | "stop_sequence") => self.end_turn(TurnEndReason::Completed, None, out),
+            // Amp gives no reason for a message that ends early. If no steering input follows, the model reached its limit.
+            None if !has_calls && self.inputs.is_empty() => {
+                self.end_turn(TurnEndReason::MaxTokens, None, out);
+            }
             _ => {}
         }
     }
 
-    fn took(&mut self, new: &TokenUsage) {
-        let sum = self.usage.get_or_insert_default();
+    /// Notes that a turn runs, which Amp may have begun without a prompt.
+    fn note_turn(&mut self, out: &mut Out) {
+        if !std::mem::replace(&mut self.is_running, true) {
+            out.facts.push(Fact::TurnStarted);
+        }
+    }
+
+    fn add_usage(&mut self, usage: ApiUsage) {
+        let (new, sum) = (TokenUsage::from(usage), self.usage.get_or_insert_default());
         sum.input_tokens = sum.input_tokens.saturating_add(new.input_tokens);
         sum.output_tokens = sum.output_tokens.saturating_add(new.output_tokens);
         sum.cached_tokens = sum.cached_tokens.saturating_add(new.cached_tokens);
-        sum.context_tokens = Some(context(new));
+        sum.context_tokens = Some(usage.context_tokens());
     }
 
-    fn end(&mut self, reason: TurnEndReason, error: Option<AgentError>, out: &mut Out) {
-        for event in self.calls.abandon(|_| true) {
+    fn end_turn(&mut self, reason: TurnEndReason, error: Option<AgentError>, out: &mut Out) {
+        for event in self.calls.cancel(|_| true) {
             out.event(event);
         }
         let usage = self.usage.take();
-        if std::mem::take(&mut self.turn) {
+        if std::mem::take(&mut self.is_running) {
             out.facts.push(Fact::TurnEnded { reason, usage, error });
         }
     }
 
     fn leave(&mut self, out: &mut Out) {
-        if !std::mem::replace(&mut self.leaving, true) {
+        if !std::mem::replace(&mut self.is_leaving, true) {
             out.facts.push(Fact::Leaving);
         }
     }

@@ -1,25 +1,25 @@
 //! Sessions over Claude Code's stream of JSON with its control requests.
 //!
-//! One process lives as long as the session is used. A turn begins with a prompt, or by itself when something that runs
-//! in the background has ended, and ends with a line of type `result`.
+//! One process lives as long as the session is used. A turn begins with a prompt, or without one when background work has ended,
+//! and ends with a line of type `result`.
 
-mod ask;
-mod inputs;
+mod claude_line;
+mod initialize_result;
 mod launch;
-mod lines;
-mod models;
-mod outcome;
-mod speech;
-mod steps;
-mod system;
+mod line_handler;
+mod model_failure;
+mod partial_messages;
+mod pending_inputs;
+mod permission_rule;
+mod system_line;
+mod task_plan;
 #[cfg(test)]
 mod tests;
+mod tool_request;
+mod turn_result;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ask::Ask;
-use inputs::Inputs;
-use outcome::Failure;
 use protocol::{
     Event, InputId,
     event::{SessionStatus, TokenUsage, TurnEndReason},
@@ -28,21 +28,25 @@ use protocol::{
     wait::PermissionAnswer,
 };
 use serde_json::{Value, json};
-use speech::Speeches;
-use steps::Steps;
 
 use super::{
     Adapted, Adapter, Fact, Heard, Options, Order, Out, Prompt, Reply, Transport,
-    stream_json::{self, calls::Calls, content, mcp},
+    message_ids::MessageIds,
+    stream_json::{self, mcp_servers::enabled_servers, open_calls::OpenCalls, prompt_blocks::prompt_blocks},
 };
-
-/// How many single calls are remembered as allowed for good, where the agent has no rule for them.
-const ALLOWED_MAX: usize = 256;
-
-/// The first request, whose answer says that the agent is there.
-const INITIALIZE: &str = "1";
+use model_failure::ModelFailure;
+use partial_messages::PartialMessages;
+use pending_inputs::PendingInputs;
+use task_plan::TaskPlan;
+use tool_request::{ClaudeToolRequest, deny, is_allowed};
 
 pub(super) use launch::modes;
+
+/// How many single calls are remembered as always allowed, where the agent has no rule for them.
+const ALLOWED_MAX: usize = 256;
+
+/// The id of the first control request, whose response shows that the agent is ready.
+const INITIALIZE: &str = "1";
 
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
     let launch = launch::launch(options)?;
@@ -55,77 +59,74 @@ pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
     })
 }
 
-/// One process of Claude Code.
+/// The adapter of one process of Claude Code.
 struct Claude {
-    run: String,
-    /// How many messages were named by us.
-    named: u64,
-    /// How many control requests were made.
-    requests: u64,
-    resumed: bool,
-    /// The MCP servers of which it has not said whether they started.
-    servers: BTreeSet<String>,
+    ids: MessageIds,
+    /// The number of control requests so far, which is the id of the last one.
+    control_requests: u64,
+    is_resumed: bool,
+    /// The MCP servers whose status Claude Code has not reported.
+    awaited_servers: BTreeSet<String>,
     /// The chosen model.
     model: Option<String>,
     permission_mode: PermissionMode,
-    /// The mode that it goes into once its plan is approved.
+    /// The mode that follows the approval of a plan.
     after_plan: &'static str,
-    /// Whether it is in plan mode.
-    planning: bool,
-    /// Whether nothing may be written: until the plan is approved.
-    reading: bool,
-    ready: bool,
-    /// What it calls the session.
+    /// Whether Claude Code is in plan mode.
+    is_planning: bool,
+    /// Whether the session is read-only until a plan is approved.
+    is_read_only: bool,
+    is_ready: bool,
+    /// Claude Code's id of the session.
     session: Option<String>,
-    turn: Turn,
-    inputs: Inputs,
-    speeches: Speeches,
-    calls: Calls,
-    /// What it asks, by the name of the request.
-    asks: BTreeMap<String, Ask>,
-    /// Calls that are allowed for good, where the agent has no rule for them.
+    turn: ClaudeTurn,
+    inputs: PendingInputs,
+    messages: PartialMessages,
+    calls: OpenCalls,
+    /// The requests that wait for an answer, by their ids.
+    requests: BTreeMap<String, ClaudeToolRequest>,
+    /// Calls that are always allowed, where the agent has no rule for them: tool and arguments.
     allowed: Vec<(String, Value)>,
-    steps: Steps,
-    /// Calls whose work goes on after their turn.
+    task_plan: TaskPlan,
+    /// The tool calls of subagents that continue after their turn.
     background: BTreeSet<String>,
-    failure: Option<Failure>,
-    /// How many tokens the conversation held at last.
-    context: Option<u64>,
-    /// Whether people were told what it waits for.
-    noted: bool,
+    /// The failure of the turn, until the turn ends.
+    failure: Option<ModelFailure>,
+    /// The size of the conversation after the last message.
+    context_tokens: Option<u64>,
+    /// Whether the published status has a detail.
+    has_status_detail: bool,
 }
 
-/// Whether a turn runs, and what began it.
+/// Whether a turn runs, and its origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Turn {
+enum ClaudeTurn {
     Idle,
-    Told(InputId),
-    Own,
+    Prompted(InputId),
+    /// Claude Code began it, for example after background work.
+    Unprompted,
 }
 
 impl Adapter for Claude {
     fn start(&mut self, out: &mut Out) {
-        self.request(&json!({ "subtype": "initialize" }), out);
+        self.send_control_request(&json!({ "subtype": "initialize" }), out);
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
         match stream_json::line(heard) {
-            Ok(line) => self.line(line, out),
-            Err((received, error)) => {
-                let id = self.name();
-                out.unparsed(id, received, error);
-            }
+            Ok(line) => self.handle_line(line, out),
+            Err((received, error)) => out.unparsed(self.ids.mint(), received, error),
         }
     }
 
     fn tell(&mut self, order: Order, out: &mut Out) {
         match order {
             Order::Prompt(prompt) => {
-                self.turn = Turn::Told(prompt.id);
-                self.say(&prompt, out);
+                self.turn = ClaudeTurn::Prompted(prompt.id);
+                self.send_prompt(&prompt, out);
             }
-            Order::Steer(prompt) => self.say(&prompt, out),
-            Order::Interrupt => self.request(&json!({ "subtype": "interrupt" }), out),
+            Order::Steer(prompt) => self.send_prompt(&prompt, out),
+            Order::Interrupt => self.send_control_request(&json!({ "subtype": "interrupt" }), out),
             Order::Answer { key, reply } => self.answer(&key, &reply, out),
         }
     }
@@ -133,138 +134,134 @@ impl Adapter for Claude {
 
 impl Claude {
     fn new(options: &Options, after_plan: &'static str) -> Self {
-        let reading = options.permission_mode == PermissionMode::Plan;
+        let is_read_only = options.permission_mode == PermissionMode::Plan;
         Self {
-            run: options.run.clone(),
-            named: 0,
-            requests: 0,
-            resumed: options.resume.is_some(),
-            servers: mcp::servers(&options.mcp).into_iter().map(|(name, _)| name).collect(),
+            ids: MessageIds::new(&options.run),
+            control_requests: 0,
+            is_resumed: options.resume.is_some(),
+            awaited_servers: enabled_servers(&options.mcp).into_iter().map(|(name, _)| name).collect(),
             model: options.model.clone(),
             permission_mode: options.permission_mode,
             after_plan,
-            planning: reading || options.agent_mode == "plan",
-            reading,
-            ready: false,
+            is_planning: is_read_only || options.agent_mode == "plan",
+            is_read_only,
+            is_ready: false,
             session: None,
-            turn: Turn::Idle,
-            inputs: Inputs::default(),
-            speeches: Speeches::default(),
-            calls: Calls::default(),
-            asks: BTreeMap::new(),
+            turn: ClaudeTurn::Idle,
+            inputs: PendingInputs::default(),
+            messages: PartialMessages::default(),
+            calls: OpenCalls::default(),
+            requests: BTreeMap::new(),
             allowed: Vec::new(),
-            steps: Steps::default(),
+            task_plan: TaskPlan::default(),
             background: BTreeSet::new(),
             failure: None,
-            context: None,
-            noted: false,
+            context_tokens: None,
+            has_status_detail: false,
         }
     }
 
-    /// A name for a message that the agent does not name.
-    fn name(&mut self) -> String {
-        self.named += 1;
-        format!("{}.{}", self.run, self.named)
-    }
-
-    fn request(&mut self, request: &Value, out: &mut Out) {
-        self.requests += 1;
-        let id = self.requests.to_string();
+    fn send_control_request(&mut self, request: &Value, out: &mut Out) {
+        self.control_requests += 1;
+        let id = self.control_requests.to_string();
         out.line(&json!({ "type": "control_request", "request_id": id, "request": request }));
     }
 
-    fn respond(request: &str, response: &Value, out: &mut Out) {
+    fn send_control_response(request: &str, response: &Value, out: &mut Out) {
         let response = json!({ "subtype": "success", "request_id": request, "response": response });
         out.line(&json!({ "type": "control_response", "response": response }));
     }
 
-    fn say(&mut self, prompt: &Prompt, out: &mut Out) {
+    fn send_prompt(&mut self, prompt: &Prompt, out: &mut Out) {
         let uuid = self.inputs.push(prompt.id);
-        let message = json!({ "role": "user", "content": content::blocks(prompt) });
+        let message = json!({ "role": "user", "content": prompt_blocks(prompt) });
         out.line(&json!({
             "type": "user", "message": message, "parent_tool_use_id": null, "session_id": "", "uuid": uuid,
         }));
     }
 
-    /// The agent works: on what it was told, or on something of its own.
-    fn begin(&mut self, out: &mut Out) {
+    /// Notes that the agent works: on the prompt, or in a turn of its own, which begins with that.
+    fn note_work(&mut self, out: &mut Out) {
         match self.turn {
-            Turn::Idle => {
-                self.turn = Turn::Own;
+            ClaudeTurn::Idle => {
+                self.turn = ClaudeTurn::Unprompted;
                 out.facts.push(Fact::TurnStarted);
             }
-            Turn::Told(id) => out.facts.extend(self.inputs.take_silent(id).map(Fact::Consumed)),
-            Turn::Own => {}
+            ClaudeTurn::Prompted(id) => {
+                out.facts.extend(self.inputs.take_unreported(id).map(Fact::Consumed));
+            }
+            ClaudeTurn::Unprompted => {}
         }
     }
 
-    fn end(
+    fn end_turn(
         &mut self,
         reason: TurnEndReason,
         usage: Option<TokenUsage>,
         error: Option<AgentError>,
         out: &mut Out,
     ) {
-        let background = !self.background.is_empty();
-        for event in self.calls.abandon(|open| open.parent.is_none() || !background) {
+        let has_background = !self.background.is_empty();
+        for event in self.calls.cancel(|open| open.parent.is_none() || !has_background) {
             out.event(event);
         }
-        (self.turn, self.noted) = (Turn::Idle, false);
+        (self.turn, self.has_status_detail) = (ClaudeTurn::Idle, false);
         out.facts.push(Fact::TurnEnded { reason, usage, error });
-        // What works in the background still asks, though all that the turn asked is moot.
-        self.asks.retain(|_, ask| ask.inner);
-        for (key, ask) in &self.asks {
-            out.facts.push(Fact::Asked { key: key.clone(), asking: ask.asking(self.planning) });
+        // The end of the turn withdrew all requests, but those of subagents in the background are still open.
+        self.requests.retain(|_, request| request.is_of_subagent);
+        for (key, request) in &self.requests {
+            out.facts.push(Fact::Asked { key: key.clone(), asking: request.asking(self.is_planning) });
         }
     }
 
-    /// Tells people what it waits for, or that it no longer does.
-    fn note(&mut self, detail: Option<String>, out: &mut Out) {
-        if detail.is_none() && !self.noted {
+    /// Publishes why the agent waits, or that it no longer does.
+    fn set_status_detail(&mut self, detail: Option<String>, out: &mut Out) {
+        if detail.is_none() && !self.has_status_detail {
             return;
         }
-        self.noted = detail.is_some();
-        let state = if self.turn == Turn::Idle { SessionState::Idle } else { SessionState::Running };
+        self.has_status_detail = detail.is_some();
+        let is_idle = self.turn == ClaudeTurn::Idle;
+        let state = if is_idle { SessionState::Idle } else { SessionState::Running };
         out.event(Event::Status(SessionStatus { state, detail }));
     }
 
-    /// The agent asks whether it may use a tool.
-    fn asked(&mut self, key: &str, ask: Ask, out: &mut Out) {
-        if !ask.is_question() {
-            let known = self.allowed.iter().any(|(tool, input)| *tool == ask.tool && *input == ask.input);
-            if known || self.permission_mode == PermissionMode::Bypass {
-                return Self::respond(key, &ask.allowed(Vec::new()), out);
+    /// Answers the agent's request to use a tool where the session's restriction decides it, and else asks a person.
+    fn handle_tool_request(&mut self, key: &str, request: ClaudeToolRequest, out: &mut Out) {
+        if !request.is_question() {
+            let is_call = |(tool, input): &(String, Value)| *tool == request.tool && *input == request.input;
+            if self.permission_mode == PermissionMode::Bypass || self.allowed.iter().any(is_call) {
+                return Self::send_control_response(key, &request.allow(&[]), out);
             }
-            if self.reading && ask.writes() {
-                let denied = ask::denied("Nothing may be changed or run until the user has approved a plan.");
-                return Self::respond(key, &denied, out);
+            if self.is_read_only && request.writes() {
+                let denied = deny("Nothing may be changed or run until the user has approved a plan.");
+                return Self::send_control_response(key, &denied, out);
             }
         }
-        if let Some(call) = &ask.call_id {
-            out.facts.extend(self.calls.mark(call, ToolStatus::Pending).map(Fact::Event));
+        if let Some(call) = &request.call_id {
+            out.facts.extend(self.calls.set_status(call, ToolStatus::Pending).map(Fact::Event));
         }
-        out.facts.push(Fact::Asked { key: key.into(), asking: ask.asking(self.planning) });
-        self.asks.insert(key.into(), ask);
+        out.facts.push(Fact::Asked { key: key.into(), asking: request.asking(self.is_planning) });
+        self.requests.insert(key.into(), request);
     }
 
-    /// Somebody answered. What is no longer asked needs no answer.
+    /// Sends the agent a person's answer, unless the request has been withdrawn.
     fn answer(&mut self, key: &str, reply: &Reply, out: &mut Out) {
-        let Some(ask) = self.asks.remove(key) else { return };
-        let response = ask.answer(reply, self.planning, self.after_plan);
-        let allowed = response["behavior"] == "allow";
-        Self::respond(key, &response, out);
-        if !allowed {
+        let Some(request) = self.requests.remove(key) else { return };
+        let response = request.response(reply, self.is_planning, self.after_plan);
+        Self::send_control_response(key, &response, out);
+        if !is_allowed(&response) {
             return;
         }
-        if let Some(call) = &ask.call_id {
-            out.facts.extend(self.calls.mark(call, ToolStatus::Running).map(Fact::Event));
+        if let Some(call) = &request.call_id {
+            out.facts.extend(self.calls.set_status(call, ToolStatus::Running).map(Fact::Event));
         }
-        if ask.is_plan() {
-            self.reading = false;
+        if request.is_plan() {
+            self.is_read_only = false;
         }
-        let always = *reply == Reply::Permission(PermissionAnswer::Always);
-        if always && ask.lasting(self.planning).is_empty() && self.allowed.len() < ALLOWED_MAX {
-            self.allowed.push((ask.tool, ask.input));
+        let is_always = *reply == Reply::Permission(PermissionAnswer::Always);
+        let has_no_rule = request.lasting_rules(self.is_planning).is_empty();
+        if is_always && has_no_rule && self.allowed.len() < ALLOWED_MAX {
+            self.allowed.push((request.tool, request.input));
         }
     }
 }

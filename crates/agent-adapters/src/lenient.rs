@@ -29,6 +29,17 @@ where
     Value::deserialize(deserializer).map(|value| object(&value))
 }
 
+/// For `deserialize_with`: a text. An empty text counts as missing, as does a value of another type.
+pub(crate) fn text<'de, D>(deserializer: D) -> Result<Option<String>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    match Value::deserialize(deserializer)? {
+        Value::String(text) if !text.is_empty() => Ok(Some(text)),
+        _ => Ok(None),
+    }
+}
+
 /// For `deserialize_with`: a list without those of its items that do not parse. A value that is no list is an empty one.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where

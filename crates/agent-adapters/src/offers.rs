@@ -1,7 +1,7 @@
-//! What an agent offers to choose from: its modes, and its models with their variants.
+//! The modes and models that an agent offers to a session.
 //!
-//! The same value is listed by `GET /v1/agents/{agent}/modes` and `/models` and decides whether the choice of a session is
-//! accepted, so that the two cannot differ.
+//! `GET /v1/agents/{agent}/modes` and `/models` list the same value that decides whether the choice of a session is accepted, so
+//! that the two cannot differ.
 
 use protocol::{
     agents::{AgentMode, AgentModel, AgentProtocol},
@@ -17,16 +17,17 @@ pub(super) const BUILD: &str = "build";
 /// How many ids an error lists. OpenCode may have thousands of models.
 const LISTED_MAX: usize = 40;
 
-/// What an agent offers to choose from.
+/// The modes and models that an agent offers to a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Offers {
     /// Its modes.
     pub modes: Vec<AgentMode>,
-    /// Its models; `None` if it was not asked, or cannot tell.
+    /// Its models; `None` if the adapter did not request them, or the agent cannot list them.
     pub models: Option<Vec<AgentModel>>,
 }
 
-/// The modes of agents that speak `protocol`, where the protocol or the catalog's `row` fixes them. Other agents are asked.
+/// The modes of agents that speak `protocol`, where the protocol or the catalog's `row` fixes them. Other agents
+/// list them themselves.
 pub fn fixed_modes(protocol: AgentProtocol, row: &[AgentMode]) -> Option<Vec<AgentMode>> {
     match protocol {
         AgentProtocol::Claude => Some(claude::modes()),
@@ -74,7 +75,7 @@ pub(super) fn check_variant(
     check("variant", "variant", wanted, variants.into_iter())
 }
 
-/// Rejects what is not offered, with a list of what is.
+/// Rejects a choice that is not offered, with a list of those that are.
 pub(super) fn check<'a>(
     feature: &str,
     noun: &str,

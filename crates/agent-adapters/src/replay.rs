@@ -1,11 +1,11 @@
-//! Recorded runs as tests: `fixtures/<agent>/<case>/in.jsonl` is what was heard and told, in order, and `out.snap` beside
-//! it what came of each line.
+//! Recorded runs as tests: `fixtures/<agent>/<case>/in.jsonl` has the agent's output and the session's commands in order, and
+//! `out.snap` beside it the results of each line.
 //!
 //! A line of `in.jsonl` is one of
-//! `{"hear": <what the agent said: JSON, or a text that is none>}`, `{"answer": {"call": 1, "status": 200, "body": …}}`,
+//! `{"hear": <output of the agent: JSON, or a text that is not JSON>}`, `{"answer": {"call": 1, "status": 200, "body": …}}`,
 //! `{"prompt": "text"}`, `{"steer": "text"}`, `{"interrupt": true}`,
 //! `{"reply": {"key": "…", "permission": "once"}}`, `{"reply": {"key": "…", "answers": [["Red"]]}}` and
-//! `{"reply": {"key": "…"}}` for one that nobody wants to answer.
+//! `{"reply": {"key": "…"}}` for a request that the user dismisses.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -51,12 +51,12 @@ pub(super) fn unsupported_feature(adapted: Result<Adapted, AgentError>) -> Strin
     }
 }
 
-/// The name of the `n`th input of a replay.
+/// The id of the `n`th input of a replay.
 pub(super) fn input(n: u64) -> InputId {
     format!("inp_{n:032x}").parse().unwrap()
 }
 
-/// Replays a recorded run and holds what came of it against its snapshot; the transcript that it makes.
+/// Replays a recorded run, compares the results with their snapshot, and returns the transcript.
 pub(super) fn check(agent: &str, case: &str, adapted: Adapted) -> Transcript {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(agent).join(case);
     let mut adapter = adapted.adapter;
@@ -76,7 +76,7 @@ pub(super) fn check(agent: &str, case: &str, adapted: Adapted) -> Transcript {
     transcript
 }
 
-/// Hands one line of a recorded run to the adapter.
+/// Passes one line of a recorded run to the adapter.
 pub(super) fn play(adapter: &mut dyn Adapter, line: &Value, inputs: &mut u64, out: &mut Out) {
     let mut prompt = |text: &Value| {
         *inputs += 1;
@@ -134,7 +134,7 @@ fn show(what: &str, out: &mut Out, shown: &mut String, transcript: &mut Transcri
         writeln!(shown, "{what} → {said}").unwrap();
     }
     for fact in out.facts.drain(..) {
-        // Long lists, which tests of their own look at.
+        // Long lists, which other tests check.
         if matches!(fact, Fact::Offers(_)) {
             continue;
         }

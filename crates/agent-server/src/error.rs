@@ -10,26 +10,26 @@ pub enum Error {
     /// Its process could not be started.
     #[error(transparent)]
     Spawn(#[from] process::Error),
-    /// It ended before it could be used.
+    /// It exited during startup.
     #[error("the agent's server exited during startup ({exit}): {stderr}")]
     Exited {
-        /// How.
+        /// How it exited.
         exit: ChildExit,
-        /// The last it wrote to standard error.
+        /// The end of its standard error.
         stderr: String,
     },
-    /// It did not say in time where it listens.
+    /// It did not print its address in time.
     #[error("the agent's server did not print its address within {} s: {stderr}", waited.as_secs())]
     Silent {
-        /// How long that is.
+        /// The time limit.
         waited: Duration,
-        /// The last it wrote to standard error.
+        /// The end of its standard error.
         stderr: String,
     },
-    /// Its stream of events cannot be read.
+    /// Its event stream cannot be opened.
     #[error("could not open the event stream of the agent's server")]
     Stream(#[source] reqwest::Error),
-    /// Servers are being stopped.
+    /// All servers are being stopped.
     #[error("agent servers cannot be started: the daemon is shutting down")]
     Stopped,
 }

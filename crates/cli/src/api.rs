@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 
 pub(crate) use input::text;
 pub(crate) use operations::{operations, with_operations};
-pub(crate) use sessions::{list as sessions_table, permission_mode};
+pub(crate) use sessions::{list as sessions_table, permission_mode, session_card};
 pub(crate) use waits::choices;
 pub(crate) use workers::print_frames;
 

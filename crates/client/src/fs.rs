@@ -1,8 +1,8 @@
 //! `/v1/fs`: the files and directories of the sandbox.
 
 use protocol::fs::{
-    ArchiveUnpacked, DirectoryCreated, DirectoryEntryList, FileMetadata, FileMoved, FileWritten,
-    MoveFileRequest,
+    ArchiveUnpacked, CreateDirectoryRequest, DirectoryCreated, DirectoryEntryList, FileMetadata, FileMoved,
+    FileWritten, MoveFileRequest,
 };
 use reqwest::{Method, header};
 
@@ -60,7 +60,8 @@ impl FsApi<'_> {
 
     /// Creates a directory and its missing parents.
     pub async fn mkdir(self, path: &str) -> Result<ApiResponse<DirectoryCreated>> {
-        self.0.call(Method::POST, &["v1", "fs", "mkdir"], &[("path", Some(path))]).await
+        let create = CreateDirectoryRequest { path: path.into() };
+        self.0.call_with_body(Method::POST, &["v1", "fs", "mkdir"], &[], &create).await
     }
 
     /// Moves or renames a file or a directory.

@@ -21,12 +21,17 @@ impl InfoApi<'_> {
         self.0.call(Method::GET, &["v1", "health"], &[]).await
     }
 
-    /// Reads the OpenAPI document.
+    /// Reads the OpenAPI document of a daemon.
     pub async fn openapi(self) -> Result<ApiResponse<Value>> {
         self.0.call(Method::GET, &["v1", "openapi.json"], &[]).await
     }
 
-    /// Reads the metrics of a daemon or hub. The body is OpenMetrics text, not JSON.
+    /// Reads the OpenAPI document of a hub.
+    pub async fn hub_openapi(self) -> Result<ApiResponse<Value>> {
+        self.0.call(Method::GET, &["api", "openapi.json"], &[]).await
+    }
+
+    /// Reads the metrics of a daemon or hub. The body is text, not JSON.
     pub async fn metrics(self) -> Result<ApiResponse<()>> {
         self.0.call(Method::GET, &["metrics"], &[]).await
     }

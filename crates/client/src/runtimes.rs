@@ -5,6 +5,7 @@ use protocol::{
     hub::{AddRuntimeRequest, CreateJoinTokenRequest, JoinToken, Runtime, RuntimeList},
     presence::WorkerPresence,
     sessions::SessionList,
+    worker_actions::WorkerDetails,
 };
 use reqwest::Method;
 
@@ -43,6 +44,12 @@ impl RuntimesApi<'_> {
     /// Lists the workers of a runtime, which are its sessions.
     pub async fn workers(self, id: &RuntimeId) -> Result<ApiResponse<SessionList>> {
         self.0.call(Method::GET, &["api", "runtimes", id.as_str(), "workers"], &[]).await
+    }
+
+    /// Reads a session, and what the caller may do with it.
+    pub async fn worker(self, id: &RuntimeId, worker: &SessionId) -> Result<ApiResponse<WorkerDetails>> {
+        let segments = ["api", "runtimes", id.as_str(), "workers", worker.as_str()];
+        self.0.call(Method::GET, &segments, &[]).await
     }
 
     /// Reads who is present in a session.

@@ -1,10 +1,7 @@
 //! The routes of the daemon and their OpenAPI document, from one list.
 
-use std::{io::Read, sync::OnceLock};
-
 use axum::Router;
-use bytes::Bytes;
-use flate2::read::GzDecoder;
+use embedded_document::EmbeddedDocument;
 use protocol::{
     agents::InstallProgress,
     observation::ObservationFrame,
@@ -25,6 +22,18 @@ use crate::{app::App, routes};
     info(
         title = "Tombolo daemon",
         description = "Runs coding agents in a sandbox: any ACP agent over HTTP, sessions in one vocabulary, with files, config and processes."
+    ),
+    servers((url = "http://127.0.0.1:2468", description = "A daemon on this machine, on its default port")),
+    tags(
+        (name = "info", description = "Describes the daemon: its health, its metrics and this document."),
+        (name = "acp", description = "Runs any ACP agent and passes its messages over HTTP, unchanged."),
+        (name = "agents", description = "Lists the agents that the daemon knows, with their modes and models, and installs them."),
+        (name = "fs", description = "Reads and changes files in the sandbox."),
+        (name = "config", description = "Stores the MCP servers and skills that sessions in a directory get."),
+        (name = "processes", description = "Runs other programs than agents in the sandbox, with logs, input and terminals."),
+        (name = "sessions", description = "Runs agents in one vocabulary: messages, events, questions and permissions are the same for all agents."),
+        (name = "waits", description = "Lists and answers the open questions and permissions of all sessions."),
+        (name = "workers", description = "Lets a hub follow sessions over WebSockets."),
     ),
     components(schemas(ObservationFrame, InstallProgress, TerminalCommand, TerminalEvent, WaitEvent)),
     modifiers(&BearerToken),
@@ -59,17 +68,8 @@ pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
 /// The OpenAPI document, as the daemon serves it.
 ///
 /// `cargo xtask ci` checks that it is what [`generate_openapi`] returns.
-pub(crate) fn openapi() -> Bytes {
-    static COMPRESSED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz"));
-    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
-    let decompress = || {
-        let mut document = Vec::new();
-        // Cannot fail: the build script compressed the document, and memory does not fail to be read.
-        let _ = GzDecoder::new(COMPRESSED).read_to_end(&mut document);
-        document.into()
-    };
-    DOCUMENT.get_or_init(decompress).clone()
-}
+pub(crate) static OPENAPI: EmbeddedDocument =
+    EmbeddedDocument::new(include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz")));
 
 /// Generates the OpenAPI document, which `cargo xtask codegen` stores in `docs/openapi.json`.
 pub fn generate_openapi() -> Value {

@@ -9,7 +9,7 @@ use axum::{extract::FromRef, response::Response};
 use files::{RootDirectory, RootedPath};
 use journal::Retention;
 use process::ProcessLimits;
-use server::{HttpMetrics, OpenWebSockets, StallTimeout};
+use server::{HttpMetrics, OpenWebSockets, StallTimeout, metrics::MetricsFormat};
 use user_processes::UserProcesses;
 use worker_runtime::Sessions;
 
@@ -23,6 +23,9 @@ const INSTANCES_MAX: usize = 1024;
 
 /// How many sessions a daemon stores at most. Each takes about 2 KiB of memory.
 const SESSIONS_MAX: usize = 10_000;
+
+/// How long an agent may take to become ready. Some are 300 MB and start on a busy machine.
+const AGENT_READY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How many WebSockets may be open at a time.
 const SOCKETS_MAX: usize = 1024;
@@ -89,8 +92,9 @@ impl App {
                 directory: config.data_dir.join("sessions"),
                 current_dir: config.current_dir.clone(),
                 env_remove: config.env_remove.clone(),
+                ready_timeout: AGENT_READY_TIMEOUT,
                 grace: settings.grace(),
-                patience: settings.wait_timeout(),
+                answer_timeout: settings.wait_timeout(),
                 idle: settings.session_idle,
                 sessions_max: SESSIONS_MAX,
             },
@@ -115,8 +119,8 @@ impl App {
     }
 
     /// The metrics of all services.
-    pub(crate) fn metrics_page(&self) -> server::Result<Response> {
-        server::metrics::page(|registry| {
+    pub(crate) fn metrics_page(&self, format: MetricsFormat) -> server::Result<Response> {
+        server::metrics::page(format, |registry| {
             self.metrics.register(registry);
             self.sockets.register(registry);
             self.sessions.register(registry);

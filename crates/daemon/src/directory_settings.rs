@@ -25,7 +25,7 @@ impl StoredDirectorySettings {
 }
 
 impl Settings for StoredDirectorySettings {
-    fn of(
+    fn for_directory(
         &self,
         directory: PathBuf,
         session_skills: BTreeMap<String, Skill>,

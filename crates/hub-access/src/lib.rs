@@ -27,6 +27,7 @@ mod session_cookie;
 mod signing_key;
 mod state_file;
 mod user_store;
+mod worker_actions;
 mod workspace_resource;
 
 pub use access_request::AccessRequest;
@@ -48,4 +49,5 @@ pub use session_cookie::SessionCookie;
 pub use signing_key::SigningKey;
 pub use state_file::{StateFile, StoredState};
 pub use user_store::{BROWSER_SESSION_AGE, UserStore, UserStoreError};
+pub use worker_actions::{WorkerRequest, worker_requests};
 pub use workspace_resource::{WorkspaceLookup, WorkspaceResource, runtime_not_found};

@@ -23,8 +23,18 @@ pub struct Permit {
     worker: Option<SessionId>,
     action: Action,
     required: Role,
-    /// The permit ends when the caller no longer sees everything.
-    sees_everything: bool,
+    unredacted: UnredactedPart,
+}
+
+/// The part of a response that passes unchanged, so that the response must end when a rule hides it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UnredactedPart {
+    /// Nothing.
+    Nothing,
+    /// The words of agents and people, but no absolute directories.
+    Content,
+    /// Everything.
+    Everything,
 }
 
 /// The permit of a running request has ended.
@@ -39,13 +49,29 @@ impl Permit {
         (action, required): (Action, Role),
         (runtime, worker): (RuntimeId, Option<SessionId>),
     ) -> Self {
-        Self { access, runtime, worker, action, required, sees_everything: false }
+        Self { access, runtime, worker, action, required, unredacted: UnredactedPart::Nothing }
     }
 
-    /// The same permit for a response that cannot be redacted.
+    /// The same permit for a response that passes unchanged: it ends when anything is hidden from the caller.
     #[must_use]
     pub fn seeing_everything(self) -> Self {
-        Self { sees_everything: true, ..self }
+        Self { unredacted: UnredactedPart::Everything, ..self }
+    }
+
+    /// The same permit for a response whose content passes unchanged: it ends when content is hidden from the caller.
+    #[must_use]
+    pub fn seeing_content(self) -> Self {
+        Self { unredacted: UnredactedPart::Content, ..self }
+    }
+
+    /// The permit for another action of the same caller, with the same runtime and worker. It is not checked yet.
+    pub(crate) fn for_action(&self, action: Action, required: Role) -> Self {
+        Self { action, required, unredacted: UnredactedPart::Nothing, ..self.clone() }
+    }
+
+    /// The runtime and the worker, if there is one.
+    pub(crate) fn worker(&self) -> Option<(&RuntimeId, &SessionId)> {
+        Some((&self.runtime, self.worker.as_ref()?))
     }
 
     /// The caller and the policy that it depends on.
@@ -69,11 +95,13 @@ impl Permit {
         if let Decision::Denied(reason) = policy.may(&subject, &requested) {
             return Err(reason);
         }
-        match self.sees_everything && !matches!(policy.visibility(&subject, &self.runtime), Visibility::Full)
-        {
-            true => Err(PermissionRevoked.to_string()),
-            false => Ok(()),
-        }
+        let visibility = policy.visibility(&subject, &self.runtime);
+        let is_visible = match self.unredacted {
+            UnredactedPart::Nothing => true,
+            UnredactedPart::Content => !visibility.hides_content(),
+            UnredactedPart::Everything => matches!(visibility, Visibility::Full),
+        };
+        if is_visible { Ok(()) } else { Err(PermissionRevoked.to_string()) }
     }
 
     /// Waits until the permit no longer holds: the token is revoked or expires, the user is removed or loses the role, or

@@ -5,11 +5,13 @@
 
 mod combined;
 mod current;
+mod directory_policy;
 mod error_message;
 mod hidden_content;
 mod lost_parts;
 mod paths;
 mod redaction;
+mod relative_directories;
 mod roles;
 mod scanner;
 mod session_rules;
@@ -100,6 +102,14 @@ pub enum Visibility {
 }
 
 impl Visibility {
+    /// Whether parts of what agents and people say are hidden.
+    pub fn hides_content(&self) -> bool {
+        match self {
+            Self::Full => false,
+            Self::Redacted(redactor) => redactor.hides_content(),
+        }
+    }
+
     /// A value about a worker or its runtime, redacted; `None` if it cannot be shown.
     pub fn show<T: Serialize + DeserializeOwned>(&self, told: T) -> Option<T> {
         match self {
@@ -121,6 +131,17 @@ impl Visibility {
 pub trait Redactor: Send + Sync + 'static {
     /// Starts to redact the events of a worker.
     fn redact_stream(&self) -> Box<dyn StreamRedactor>;
+
+    /// Whether it hides parts of what agents and people say. One that does not changes descriptions of sessions only: all
+    /// other responses and streams pass unchanged.
+    fn hides_content(&self) -> bool {
+        true
+    }
+
+    /// Whether it could change this encoded frame. A frame that it could not change is not parsed.
+    fn may_change(&self, _frame: &[u8]) -> bool {
+        true
+    }
 
     /// Redacts any other value about a worker or its runtime, such as a session or a problem.
     fn value(&self, value: Value) -> Value {

@@ -58,6 +58,7 @@ macro_rules! route_table {
 
 route_table! {
     GET "/api/health" Health, Anonymous, NoResource, Refusals;
+    GET "/api/openapi.json" InfoRead, AnyToken, NoResource, Refusals;
     GET "/metrics" MetricsRead, Admin, NoResource, Refusals;
     POST "/api/login" Login, Anonymous, NoResource, AlwaysFromReserve;
     POST "/api/logout" Logout, AnyToken, NoResource, AlwaysFromReserve;
@@ -80,6 +81,7 @@ route_table! {
     GET "/api/runtimes/{runtime_id}" RuntimesRead, Role(Viewer), OfRuntime, Refusals;
     DELETE "/api/runtimes/{runtime_id}" RuntimesRemove, Admin, NoResource, AlwaysFromReserve;
     GET "/api/runtimes/{runtime_id}/workers" SessionsRead, Role(Viewer), OfRuntime, Refusals;
+    GET "/api/runtimes/{runtime_id}/workers/{worker_id}" SessionsRead, Role(Viewer), OfRuntime, Refusals;
     GET "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws" WorkersWatch, Role(Viewer), OfRuntime, Refusals;
     GET "/api/runtimes/{runtime_id}/workers/{worker_id}/presence" PresenceRead, Role(Viewer), OfRuntime, Refusals;
     GET "/api/waits" WaitsList, AnyToken, NoResource, Refusals;

@@ -4,6 +4,7 @@ use hub_access::{FORWARDED_ROUTE, guard};
 use std::sync::Arc;
 
 use axum::{Router, middleware};
+use embedded_document::EmbeddedDocument;
 use protocol::{inbox::InboxEvent, lending::EnvironmentSpec, observation::ObservationFrame};
 use serde_json::Value;
 use server::{
@@ -19,6 +20,23 @@ use crate::{app::App, routes};
     info(
         title = "Tombolo hub",
         description = "The hub knows many daemons. Users watch and drive sessions through it without holding any daemon's address or token. Every route of a daemon, except the one for watching workers, is available below `/api/runtimes/{runtime_id}`."
+    ),
+    servers((url = "http://127.0.0.1:2470", description = "A hub on this machine, on its default port")),
+    tags(
+        (name = "info", description = "Describes the hub: its health, its metrics and this document."),
+        (name = "runtimes", description = "Registers daemons as runtimes and shows which are up."),
+        (name = "waits", description = "Lists and answers the open questions and permissions of all runtimes."),
+        (name = "workers", description = "Lists the sessions of runtimes and lets viewers follow them."),
+        (name = "users", description = "Manages users and their roles."),
+        (name = "tokens", description = "Creates, lists and revokes tokens."),
+        (name = "login", description = "Signs browsers in and out, and shows who the caller is."),
+        (name = "audit", description = "Shows changes and refused requests."),
+        (name = "devices", description = "Manages the devices that users lend."),
+        (name = "pairings", description = "Adds a device by a code that it shows."),
+        (name = "grants", description = "Allows runtimes to use devices."),
+        (name = "environments", description = "Gives sessions access to devices."),
+        (name = "mcp", description = "Serves the tools of a device to MCP clients, by the Streamable HTTP transport."),
+        (name = "relay", description = "Connects devices, and shows what is asked of them."),
     ),
     components(schemas(ObservationFrame, InboxEvent, EnvironmentSpec)),
     modifiers(&BearerToken),
@@ -38,6 +56,7 @@ fn collect_routes(collector: &mut impl RouteCollector<App>) {
     routes::waits::collect_routes(collector);
     routes::join::collect_routes(collector);
     routes::workers::collect_routes(collector);
+    routes::worker_details::collect_routes(collector);
     routes::users::collect_routes(collector);
     routes::tokens::collect_routes(collector);
     routes::login::collect_routes(collector);
@@ -63,6 +82,12 @@ pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
     let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app.access), guard));
     (router.with_state(app), templates)
 }
+
+/// The OpenAPI document, as the hub serves it.
+///
+/// `cargo xtask ci` checks that it is what [`generate_openapi`] returns.
+pub(crate) static OPENAPI: EmbeddedDocument =
+    EmbeddedDocument::new(include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz")));
 
 /// Generates the OpenAPI document, which `cargo xtask codegen` stores in `docs/openapi-hub.json`.
 pub fn generate_openapi() -> Value {

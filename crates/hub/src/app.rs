@@ -9,7 +9,7 @@ use std::{
 use axum::{extract::FromRef, response::Response};
 use files::private_file;
 use hub_access::{AccessGuard, AccessLimits, AuditLog, UserStore};
-use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout};
+use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout, metrics::MetricsFormat};
 use tokio_util::sync::CancellationToken;
 use websocket::KeepAlive;
 
@@ -156,8 +156,8 @@ impl App {
     }
 
     /// Everything that is counted, as a page.
-    pub(crate) fn metrics_page(&self) -> server::Result<Response> {
-        server::metrics::page(|registry| {
+    pub(crate) fn metrics_page(&self, format: MetricsFormat) -> server::Result<Response> {
+        server::metrics::page(format, |registry| {
             self.metrics.register(registry);
             self.sockets.register(registry);
             let registry = registry.sub_registry_with_prefix("hub");

@@ -222,8 +222,9 @@ impl Feed {
         now.known.as_ref().map_or_else(|| self.wanted.clone(), |known| Some(known.place.clone()))
     }
 
-    /// Takes a frame of the runtime, which goes on from the place `from`, or begins with what there is.
-    fn take(&self, text: &str, from: Option<&str>) -> Result<Taken, Malformed> {
+    /// Takes a frame of the runtime, which goes on from the place `from`, or begins with what there is. A snapshot that
+    /// replaces what is known is announced as `restart`.
+    fn take(&self, text: &str, from: Option<&str>, restart: ResumeOutcome) -> Result<Taken, Malformed> {
         match Heard::parse(text, &self.worker)? {
             Heard::Event { place, time, replay, payload, event } => {
                 let mut now = self.now.lock();
@@ -231,13 +232,18 @@ impl Feed {
                     // What happened since is told event by event.
                     Event::Snapshot(_) if from.is_some() && now.known.is_some() => {}
                     Event::Snapshot(snapshot) => {
-                        self.restart(&mut now, SessionProjection::new(*snapshot), &place, from)
+                        let projection = SessionProjection::new(*snapshot);
+                        self.restart(&mut now, projection, &place, (from, restart))
                     }
                     event => self.append(&mut now, &place, time, payload, (!replay, &event)),
                 }
             }
             Heard::Live => self.caught_up(),
             Heard::Other => {}
+            Heard::Diagnostic(diagnostic) if is_skipped_event(&diagnostic) => {
+                self.metrics.upstream_skipped.inc();
+                self.tell(diagnostic);
+            }
             Heard::Diagnostic(diagnostic) => return Ok(Taken::Trouble(diagnostic)),
         }
         Ok(Taken::Fine)
@@ -271,13 +277,19 @@ impl Feed {
     }
 
     /// Begins anew with a snapshot: those who watch are told, and earlier cursors mean nothing any more.
-    fn restart(&self, now: &mut Now, projection: SessionProjection, place: &str, from: Option<&str>) {
+    fn restart(
+        &self,
+        now: &mut Now,
+        projection: SessionProjection,
+        place: &str,
+        (from, resume): (Option<&str>, ResumeOutcome),
+    ) {
         let Now { writer, known, backlog, lenses } = now;
         backlog.clear();
         if known.is_some() {
-            let reset = control(StreamControl::Resumed { resume: ResumeOutcome::Reset });
+            let restarted = control(StreamControl::Resumed { resume });
             let frame = self.frames.snapshot(&self.seal.close(place), projection.snapshot());
-            let seq = *writer.append(Appended::from_iter([reset, frame.clone()])).end();
+            let seq = *writer.append(Appended::from_iter([restarted, frame.clone()])).end();
             lenses.take(self.ring.bounds().oldest, seq, &frame);
         }
         let catching_up = from.is_some_and(|from| from != place);
@@ -339,6 +351,11 @@ impl Feed {
     pub(crate) fn seal(&self) {
         self.now.lock().writer.seal();
     }
+}
+
+/// Whether a diagnostic is about one event that the runtime left out. Its stream goes on.
+fn is_skipped_event(diagnostic: &StreamDiagnostic) -> bool {
+    matches!(diagnostic.known(), Some((_, DiagnosticKind::SerializeFailed)))
 }
 
 /// What a frame of a runtime came to.

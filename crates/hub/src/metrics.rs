@@ -20,6 +20,7 @@ pub(crate) struct Metrics {
     upstream_connects: Counter,
     upstream_disconnects: Counter,
     pub(crate) upstream_malformed: Counter,
+    pub(crate) upstream_skipped: Counter,
     pub(crate) events_in: Counter,
     pub(crate) bytes_in: Counter,
     frames_out: Counter,
@@ -36,6 +37,11 @@ impl Metrics {
         counter("upstream_disconnects", "Worker streams ended", &self.upstream_disconnects);
         let help = "Worker streams closed because of invalid frames";
         counter("upstream_malformed", help, &self.upstream_malformed);
+        counter(
+            "upstream_skipped",
+            "Events that a runtime could not encode and left out",
+            &self.upstream_skipped,
+        );
         counter("events_in", "Events received from workers", &self.events_in);
         counter("frames_out", "Frames sent to viewers", &self.frames_out);
         counter("lagged", "Viewers disconnected because they were too slow", &self.lagged);

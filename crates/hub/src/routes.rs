@@ -14,6 +14,7 @@ pub(crate) mod runtimes;
 pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod waits;
+pub(crate) mod worker_details;
 pub(crate) mod workers;
 
 pub(crate) use server::api::Problems;

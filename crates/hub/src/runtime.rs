@@ -94,6 +94,21 @@ pub enum Down {
     StalledRequest(Duration),
 }
 
+impl Down {
+    /// The value of the attribute `error.type` of spans.
+    pub(crate) fn error_type(&self) -> &'static str {
+        match self {
+            Self::NoWorker => "worker_not_found",
+            Self::Unreachable => "unreachable",
+            Self::Malformed => "malformed_response",
+            Self::Busy => "busy",
+            Self::Timeout(_) => "timeout",
+            Self::BrokenRequest => "broken_request",
+            Self::StalledRequest(_) => "stalled_request",
+        }
+    }
+}
+
 async fn watch<R: Runtime + ?Sized>(
     runtime: &R,
     worker: &SessionId,
@@ -135,6 +150,23 @@ pub(crate) async fn tell<T: DeserializeOwned>(
     let body = serde_json::to_vec(body).map_err(|error| ProblemResponse::internal(&error))?;
     let request = Request::post(path).header(header::CONTENT_TYPE, "application/json").body(body.into());
     let request = request.map_err(|error| ProblemResponse::internal(&error))?;
+    read_response(id, runtime, request).await
+}
+
+/// The response of a runtime to a `GET`. The client gets a refusal of the runtime as the runtime wrote it.
+pub(crate) async fn read<T: DeserializeOwned>(
+    (id, runtime): (&RuntimeId, &dyn Runtime),
+    path: &str,
+) -> server::Result<T> {
+    let request = get(path).map_err(|down| refused(id, &down))?;
+    read_response(id, runtime, request).await
+}
+
+async fn read_response<T: DeserializeOwned>(
+    id: &RuntimeId,
+    runtime: &dyn Runtime,
+    request: Request<Body>,
+) -> server::Result<T> {
     let (status, body) = exchange(runtime, request).await.map_err(|down| refused(id, &down))?;
     if status.is_success() {
         return serde_json::from_slice(&body).map_err(|_| refused(id, &Down::Malformed));

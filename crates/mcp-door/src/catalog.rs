@@ -1,4 +1,4 @@
-//! Which tools there are.
+//! The tools of an environment.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use rmcp::model::{Tool, ToolAnnotations};
 
 use crate::tools::BUILT_IN;
 
-/// What a tool needs, to be there at all.
+/// The access that a tool requires. Without it the tool does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needs {
+pub(crate) enum RequiredAccess {
     /// Files that can be read.
     Reading,
     /// Files that can be written.
@@ -22,8 +22,8 @@ pub(crate) enum Needs {
     Commands,
 }
 
-impl Needs {
-    /// Whether the environment has it.
+impl RequiredAccess {
+    /// Whether the environment grants it.
     pub(crate) fn is_met(self, binding: &Binding) -> bool {
         let has_files = binding.capabilities.contains(&Family::Fileops) && !binding.roots.is_empty();
         match self {
@@ -34,7 +34,7 @@ impl Needs {
     }
 }
 
-/// What a client is told when it comes.
+/// The instructions for a client.
 pub(crate) fn instructions(binding: &Binding) -> String {
     let mut text = String::from(
         "These tools work on a device that its owner lends to you, not on the machine that you run on. Use them for all \
@@ -52,15 +52,17 @@ pub(crate) fn built_in(binding: &Binding) -> Vec<Tool> {
     let there = BUILT_IN.iter().filter(|tool| tool.needs.is_met(binding));
     let describe = |tool: &crate::tools::BuiltIn| {
         let description = match tool.needs {
-            Needs::Reading | Needs::Writing => format!("{} {}", tool.description, roots(binding)),
-            Needs::Commands => tool.description.to_owned(),
+            RequiredAccess::Reading | RequiredAccess::Writing => {
+                format!("{} {}", tool.description, roots(binding))
+            }
+            RequiredAccess::Commands => tool.description.to_owned(),
         };
         let annotations = ToolAnnotations::from_raw(
             Some(tool.title.to_owned()),
-            Some(tool.needs == Needs::Reading),
+            Some(tool.needs == RequiredAccess::Reading),
             Some(tool.destroys),
             None,
-            Some(tool.needs == Needs::Commands),
+            Some(tool.needs == RequiredAccess::Commands),
         );
         let mut described = Tool::new(tool.name, description, Arc::new((tool.schema)()))
             .with_title(tool.title)
@@ -80,7 +82,7 @@ pub(crate) async fn own(environment: &Environment) -> Result<Vec<(ToolName, Tool
     Ok(describe_all(environment.tools().list().await?))
 }
 
-/// A tool of the device, if it has told its tools.
+/// A tool of the device, if the device's tools are loaded.
 pub(crate) fn known(environment: &Environment, name: &str) -> Option<Tool> {
     if !environment.binding().capabilities.contains(&Family::Tools) {
         return None;
@@ -119,7 +121,7 @@ fn describe(tool: &ToolDescriptor, names: &[ToolName]) -> Tool {
     described
 }
 
-/// Which directories there are.
+/// The directories of an environment, for people and models.
 fn roots(binding: &Binding) -> String {
     let root = |root: &protocol::relay::Root| {
         let mode = match root.mode {

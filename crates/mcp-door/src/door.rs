@@ -1,4 +1,4 @@
-//! Where MCP clients come in.
+//! The HTTP endpoint of MCP clients.
 
 use std::{convert::Infallible, fmt::Display, sync::Arc, time::Duration};
 
@@ -12,34 +12,34 @@ use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt;
 
-use crate::{server::Server, sessions::LegacySessions};
+use crate::{server::EnvironmentServer, sessions::LegacySessions};
 
-/// The longest message of a client: what `write_file` writes at once.
+/// The longest message of a client. It bounds the size of a file that `write_file` writes.
 const BODY_BYTES_MAX: usize = 16 << 20;
 
-/// How often a stream says that it is alive; so a client that is gone is noticed.
+/// The interval of keep-alive events on a stream. Writing them fails when the client has disconnected.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
-/// How long the last answers may take to be sent.
+/// How long the last responses may take to be sent.
 const FAREWELL_MAX: Duration = Duration::from_millis(500);
 
 /// The header that names the session of a request.
 const SESSION_ID: &str = "mcp-session-id";
 
-/// Where MCP clients come into an environment. Clones share their sessions.
+/// The HTTP endpoint of MCP clients for one environment. Clones share their sessions.
 #[derive(Clone)]
 pub struct Door {
-    service: StreamableHttpService<Server, LegacySessions>,
-    server: Server,
+    service: StreamableHttpService<EnvironmentServer, LegacySessions>,
+    server: EnvironmentServer,
     sessions: Arc<LegacySessions>,
-    /// Ends what goes on, …
+    /// Ends running calls.
     stop: CancellationToken,
-    /// … and this the streams on which that is told.
+    /// Ends the streams, after the responses to the ended calls were sent on them.
     hang_up: CancellationToken,
     tasks: TaskTracker,
 }
 
-/// Why a request is not answered.
+/// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DoorError {
     /// The environment has ended, or its host is shutting down.
@@ -51,10 +51,10 @@ pub enum DoorError {
 }
 
 impl Door {
-    /// A door to an environment, until `stop`. When the device comes back, or other things are granted, that is another
-    /// environment, which clients have from then on in the sessions that they have.
+    /// Serves an environment until `stop`. When the device reconnects or its grants change, `environment` gets a new value, which
+    /// existing sessions use from then on.
     ///
-    /// `Host` and `Origin` are for who mounts it to look at, and who may come in.
+    /// The caller checks `Host`, `Origin` and the authorisation of each request.
     pub fn new(environment: watch::Receiver<Environment>, stop: &CancellationToken) -> Self {
         let (hang_up, tasks) = (stop.child_token(), TaskTracker::new());
         let stop = stop.child_token();
@@ -66,7 +66,7 @@ impl Door {
             .with_sse_retry(None)
             .with_sse_keep_alive(Some(KEEP_ALIVE))
             .with_cancellation_token(hang_up.clone());
-        let server = Server::new(environment, stop.clone(), tasks.clone());
+        let server = EnvironmentServer::new(environment, stop.clone(), tasks.clone());
         let per_client = server.clone();
         let service = StreamableHttpService::new(move || Ok(per_client.clone()), sessions.clone(), config);
         Self { service, server, sessions, stop, hang_up, tasks }
@@ -106,7 +106,7 @@ impl Door {
         Ok(response)
     }
 
-    /// Ends what goes on in it: whoever waits is told. Nobody comes in any more.
+    /// Refuses new requests and ends running calls, which their clients receive as a failure.
     pub async fn close(&self) {
         self.stop.cancel();
         self.tasks.close();

@@ -1,7 +1,7 @@
-//! A device as MCP tools: any agent that knows MCP can use what an environment has of it.
+//! Serves an environment of a device as MCP tools, for any agent that supports MCP.
 //!
-//! A [`Door`] belongs to one environment and answers the requests of the streamable HTTP transport, of clients of the
-//! revision of 2026-07-28, which need no session, and of those before it. Whoever mounts it says who may come in.
+//! A [`Door`] belongs to one environment and answers requests of the streamable HTTP transport, from clients of the
+//! revision of 2026-07-28, which need no session, and of earlier revisions. Its caller authorises the requests.
 
 mod answer;
 mod catalog;

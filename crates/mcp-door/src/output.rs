@@ -1,4 +1,4 @@
-//! What a command writes, on its way to a model.
+//! The output of a command, shortened for a model.
 
 use std::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use rmcp::{
     service::RequestContext,
 };
 
-/// How much of the start of an output is kept, and as much of its end: what a model can well read.
+/// The size of the start of an output that a result contains, and of its end: as much as a model can use.
 const KEPT_BYTES_MAX: usize = 24 << 10;
 
-/// How much is told at once while it goes on.
+/// The size of a progress message.
 const PROGRESS_BYTES_MAX: usize = 4 << 10;
 
-/// The start and the end of an output.
+/// Collects the start and the end of an output.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct OutputExcerpt {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     left_out: usize,
 }
 
-impl Kept {
+impl OutputExcerpt {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         let room = KEPT_BYTES_MAX - self.head.len();
         let (head, tail) = bytes.split_at(bytes.len().min(room));
@@ -38,7 +38,7 @@ impl Kept {
         self.left_out
     }
 
-    /// As text, with a line about what is missing.
+    /// The output as text, with a line about the part that is left out.
     pub(crate) fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.left_out == 0 {
@@ -49,31 +49,31 @@ impl Kept {
     }
 }
 
-/// Tells a client how far it is, if it wants to know.
+/// Sends progress notifications to a client that asked for them.
 #[derive(Debug, Clone)]
-pub(crate) struct Progress {
+pub(crate) struct ProgressReporter {
     told: Option<(Peer<RoleServer>, ProgressToken)>,
     count: u32,
 }
 
-impl Progress {
+impl ProgressReporter {
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
         let told = context.meta.get_progress_token().map(|token| (context.peer.clone(), token));
         Self { told, count: 0 }
     }
 
-    /// Tells what came; only the end of it, if it is much.
+    /// Sends a piece of output; only its end, if it is long.
     pub(crate) async fn tell(&mut self, bytes: &[u8]) {
         let Some((peer, token)) = &self.told else { return };
         self.count += 1;
         let end = &bytes[bytes.len().saturating_sub(PROGRESS_BYTES_MAX)..];
         let message = String::from_utf8_lossy(end).into_owned();
         let progress = ProgressNotificationParam::new(token.clone(), self.count.into()).with_message(message);
-        // Who is gone is noticed elsewhere.
+        // The transport reports a client that has disconnected.
         let _ = peer.notify_progress(progress).await;
     }
 
-    /// Tells what a tool of the device says of its progress.
+    /// Sends the progress that a tool of the device reports.
     pub(crate) async fn pass_on(&self, told: ToolProgress) {
         let Some((peer, token)) = &self.told else { return };
         let mut progress = ProgressNotificationParam::new(token.clone(), told.progress);

@@ -1,4 +1,4 @@
-//! What an MCP client speaks to.
+//! The MCP server of one environment.
 
 use http::HeaderMap;
 use protocol::relay::RelayContext;
@@ -20,26 +20,26 @@ use rmcp::{
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{answer, catalog, output::Progress, tools};
+use crate::{answer, catalog, output::ProgressReporter, tools};
 
-/// Where some clients say which call of a tool theirs is for.
+/// The key under which some clients send the id of the model's tool call.
 const TOOL_CALL_META: &str = "claudecode/toolUseId";
 
-/// Where clients of the revision of 2026-07-28 repeat the method of a request, …
+/// The header in which clients of the revision of 2026-07-28 repeat the method of a request.
 const METHOD: &str = "mcp-method";
 
-/// … and the name of the tool.
+/// The header in which clients of the revision of 2026-07-28 repeat the name of the tool.
 const NAME: &str = "mcp-name";
 
-/// What an MCP client speaks to: the tools of one environment.
+/// The MCP server of one environment. It serves its tools.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct EnvironmentServer {
     environment: watch::Receiver<Environment>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
-impl Server {
+impl EnvironmentServer {
     pub(crate) fn new(
         environment: watch::Receiver<Environment>,
         stop: CancellationToken,
@@ -48,11 +48,11 @@ impl Server {
         Self { environment, stop, tasks }
     }
 
-    /// The environment, for one request: the device and the audit learn which call of a tool it is for.
+    /// The environment with the id of the tool call that a request is for, which the device and the audit log record.
     fn environment(&self, context: &RequestContext<RoleServer>) -> Environment {
-        let said = context.meta.get(TOOL_CALL_META).and_then(|said| said.as_str());
+        let tool_call = context.meta.get(TOOL_CALL_META).and_then(|id| id.as_str());
         let environment = self.environment.borrow().clone();
-        match said {
+        match tool_call {
             None => environment,
             Some(id) => {
                 let known = environment.context().cloned().unwrap_or_default();
@@ -61,27 +61,27 @@ impl Server {
         }
     }
 
-    /// Learns the device's tools before a call of one of them is checked, which cannot wait: rmcp compares the headers of a
-    /// call with its arguments, as the `x-mcp-header` annotations in the tool's schema want.
+    /// Loads the device's tools before rmcp checks a call of one of them. rmcp compares the headers of a call with its arguments, as
+    /// the `x-mcp-header` annotations in the tool's schema require, and that check cannot wait for the device.
     pub(crate) async fn prepare(&self, headers: &HeaderMap) {
         let calls_own = headers.get(METHOD).is_some_and(|method| method == "tools/call")
             && !headers.get(NAME).is_some_and(|name| tools::is_built_in(name.as_bytes()));
         if calls_own {
             let environment = self.environment.borrow().clone();
-            // If the device cannot be asked, the call itself says so.
+            // If the device is not available, the call itself fails with that reason.
             let _ = catalog::own(&environment).await;
         }
     }
 
-    /// Returns whenever the tools may be others; never if they cannot be any more.
-    fn changes(&self) -> Changes {
+    /// Watches for changes of the tools.
+    fn changes(&self) -> ToolListChanges {
         let mut environment = self.environment.clone();
         let tools = environment.borrow_and_update().tools().changes();
-        Changes { environment, tools }
+        ToolListChanges { environment, tools }
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for EnvironmentServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         ServerConfig::new(capabilities)
@@ -95,7 +95,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let environment = self.environment(&context);
-        // A device that is away has no tools of its own for now; what is built in says so when it is called.
+        // A device that is not connected has no tools of its own for now. Calls of the built-in tools fail with that reason.
         let own = catalog::own(&environment).await.unwrap_or_default();
         let mut tools = catalog::built_in(environment.binding());
         tools.extend(own.into_iter().map(|(_, tool)| tool));
@@ -106,8 +106,8 @@ impl ServerHandler for Server {
         catalog::known(&self.environment.borrow(), name)
     }
 
-    // Prompts, resources and completions are not declared, so clients must be told that the methods do not exist; the
-    // defaults of rmcp are empty lists.
+    // Prompts, resources and completions are not declared, so the methods must not exist for clients; the defaults of
+    // rmcp are empty lists.
 
     async fn list_prompts(
         &self,
@@ -146,12 +146,13 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let _goes_on = self.tasks.token();
+        // `Door::close` waits for the token.
+        let _running = self.tasks.token();
         let environment = self.environment(&context);
-        let progress = Progress::of(&context);
+        let progress = ProgressReporter::of(&context);
         let arguments = request.arguments.unwrap_or_default();
         let called = tools::call(&environment, &request.name, arguments, progress);
-        // What is dropped is cancelled at the device.
+        // Dropping the call cancels it on the device.
         let called = tokio::select! {
             called = called => called,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
@@ -159,10 +160,10 @@ impl ServerHandler for Server {
         };
         match called {
             Ok(result) => Ok(result.into()),
-            Err(tools::Failure::NoSuchTool) => {
+            Err(tools::ToolFailure::NoSuchTool) => {
                 Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None))
             }
-            Err(tools::Failure::Failed(error)) => {
+            Err(tools::ToolFailure::Failed(error)) => {
                 let has_schema = tools::has_output_schema(&environment, &request.name);
                 let failed = if has_schema { answer::failed_without_structure } else { answer::failed };
                 Ok(failed(&error).into())
@@ -170,7 +171,7 @@ impl ServerHandler for Server {
         }
     }
 
-    /// Clients of older revisions are told in their session that the tools changed.
+    /// Notifies clients of older revisions in their session when the tools change.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let mut changes = self.changes();
         let stop = self.stop.clone();
@@ -184,7 +185,7 @@ impl ServerHandler for Server {
         }));
     }
 
-    /// Others listen for it.
+    /// Newer clients subscribe to changes of the tools.
     fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         Some(SubscriptionFilter::builder().tools_list_changed().build())
     }
@@ -205,13 +206,14 @@ impl ServerHandler for Server {
     }
 }
 
-/// Whether the tools may be others.
-struct Changes {
+/// A watch for changes of the environment's tools.
+struct ToolListChanges {
     environment: watch::Receiver<Environment>,
     tools: watch::Receiver<u64>,
 }
 
-impl Changes {
+impl ToolListChanges {
+    /// Waits for the next change; for ever if there can be none any more.
     async fn next(&mut self) {
         tokio::select! {
             Ok(()) = self.environment.changed() => {

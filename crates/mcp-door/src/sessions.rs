@@ -31,7 +31,7 @@ use rmcp::{
 };
 use tokio::sync::mpsc;
 
-/// How many sessions one environment has at most: an agent has one, and many clients never end theirs.
+/// The number of sessions of one environment. An agent has one, but many clients never end theirs.
 const SESSIONS_MAX: usize = 64;
 
 /// How long a session may be idle. It must be longer than a command may be silent.
@@ -50,22 +50,22 @@ pub(crate) struct LegacySessions {
 #[derive(Clone)]
 struct Session {
     handle: LocalSessionHandle,
-    activity: Arc<Activity>,
+    activity: Arc<SessionUse>,
     /// Whether the client knows the event without data with which a stream begins, so that it can be resumed. Clients of
     /// revisions before 2025-11-25 parse its data as JSON, and at least Gemini then drops the whole server.
     takes_priming: bool,
 }
 
-/// What a session is used for.
-struct Activity {
+/// The use of a session, from which its idle time follows.
+struct SessionUse {
     open_streams: AtomicUsize,
     last_used: Mutex<Instant>,
 }
 
 /// A stream that is open to a client. Its session is not idle.
-struct OpenStream(Arc<Activity>);
+struct OpenStream(Arc<SessionUse>);
 
-/// Why a session could not do what was asked.
+/// An error of a session.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SessionsError {
     #[error("all {SESSIONS_MAX} MCP sessions of the environment are in use")]
@@ -90,7 +90,7 @@ impl LegacySessions {
         all.len() < SESSIONS_MAX || all.values().any(|session| session.activity.is_idle())
     }
 
-    /// The session, which is used now.
+    /// Finds a session and marks it as used.
     fn used(&self, id: &SessionId) -> Result<Session, SessionsError> {
         let session = self.all.lock().get(id).cloned().ok_or(SessionsError::NotFound)?;
         session.activity.touch();
@@ -118,7 +118,7 @@ impl SessionManager for LegacySessions {
             evicted
         };
         if let Some(evicted) = evicted {
-            // One that has ended meanwhile needs no end.
+            // The session may have ended meanwhile.
             let _ = evicted.handle.close().await;
         }
         Ok((id, WorkerTransport::spawn(worker)))
@@ -217,13 +217,13 @@ impl Session {
     }
 }
 
-impl Default for Activity {
+impl Default for SessionUse {
     fn default() -> Self {
         Self { open_streams: AtomicUsize::new(0), last_used: Mutex::new(Instant::now()) }
     }
 }
 
-impl Activity {
+impl SessionUse {
     fn is_idle(&self) -> bool {
         self.open_streams.load(Ordering::Relaxed) == 0
     }

@@ -1,4 +1,4 @@
-//! What each tool does.
+//! The built-in tools.
 
 mod command;
 mod directories;
@@ -20,41 +20,44 @@ use serde_json::{Map, Value};
 
 use crate::{
     answer,
-    catalog::{self, Needs},
-    output::Progress,
+    catalog::{self, RequiredAccess},
+    output::ProgressReporter,
 };
 
-/// A tool of ours.
+/// A built-in tool.
 pub(crate) struct BuiltIn {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) description: &'static str,
-    pub(crate) needs: Needs,
-    /// Whether something can be lost by it.
+    pub(crate) needs: RequiredAccess,
+    /// Whether it can destroy data.
     pub(crate) destroys: bool,
     pub(crate) schema: fn() -> Map<String, Value>,
-    /// What the structured content of its results is.
+    /// The schema of the structured content of its results.
     pub(crate) output_schema: Option<fn() -> Map<String, Value>>,
-    call: Called,
+    call: ToolFunction,
 }
 
-type Called =
-    fn(Environment, Map<String, Value>, Progress) -> BoxFuture<'static, Result<CallToolResult, Error>>;
+type ToolFunction = fn(
+    Environment,
+    Map<String, Value>,
+    ProgressReporter,
+) -> BoxFuture<'static, Result<CallToolResult, Error>>;
 
-/// Why a tool came to nothing.
-pub(crate) enum Failure {
+/// Why a call of a tool failed.
+pub(crate) enum ToolFailure {
     NoSuchTool,
     Failed(Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for ToolFailure {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-/// Declares the tools of ours: name, title, what it needs, whether it destroys, its function, the type of its structured results
-/// if it has one, and its description.
+/// Declares the built-in tools: name, title, requirement, whether it can destroy data, function, type of the structured results if
+/// there is one, and description.
 macro_rules! built_in {
     ($($name:literal $title:literal $needs:ident $destroys:literal $call:path $([$output:ty])? => $description:literal;)*) => {
         /// The tools for files and commands.
@@ -62,7 +65,7 @@ macro_rules! built_in {
             name: $name,
             title: $title,
             description: $description,
-            needs: Needs::$needs,
+            needs: RequiredAccess::$needs,
             destroys: $destroys,
             schema: || schema_of($call),
             output_schema: built_in!(@output $($output)?),
@@ -96,27 +99,27 @@ built_in! {
         "Move or rename a file or directory on the device, also between its root directories.";
     "copy_path" "Copy" Writing true directories::copy_path =>
         "Copy a file or directory on the device, also between its root directories.";
-    "run_command" "Run a command" Commands true command::run_command [command::CommandResult] =>
+    "run_command" "Run a command" Commands true command::run_command [command::RunCommandResult] =>
         "Run a shell command line on the device, wait for it to end, and return its output and exit code. Commands do not \
          share state: only changes to files remain.";
 }
 
-/// Calls a tool of ours, or of the device.
+/// Calls a built-in tool, or one of the device.
 pub(crate) async fn call(
     environment: &Environment,
     name: &str,
     arguments: Map<String, Value>,
-    progress: Progress,
-) -> Result<CallToolResult, Failure> {
+    progress: ProgressReporter,
+) -> Result<CallToolResult, ToolFailure> {
     if let Some(tool) = BUILT_IN.iter().find(|tool| tool.name == name) {
         if !tool.needs.is_met(environment.binding()) {
-            return Err(Failure::NoSuchTool);
+            return Err(ToolFailure::NoSuchTool);
         }
         return Ok((tool.call)(environment.clone(), arguments, progress).await?);
     }
     let own = catalog::own(environment).await?;
     let Some((own, _)) = own.into_iter().find(|(_, tool)| tool.name == name) else {
-        return Err(Failure::NoSuchTool);
+        return Err(ToolFailure::NoSuchTool);
     };
     let mut running = environment.tools().start(&own, arguments).await?;
     loop {
@@ -135,7 +138,7 @@ pub(crate) fn has_output_schema(environment: &Environment, name: &str) -> bool {
     }
 }
 
-/// Whether a tool of ours has this name.
+/// Whether a built-in tool has this name.
 pub(crate) fn is_built_in(name: &[u8]) -> bool {
     BUILT_IN.iter().any(|tool| tool.name.as_bytes() == name)
 }
@@ -145,8 +148,8 @@ fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> 
         .map_err(|error| invalid(format!("invalid arguments: {error}")))
 }
 
-/// What the arguments of a function are.
-fn schema_of<T: JsonSchema, F>(_: fn(Environment, T, Progress) -> F) -> Map<String, Value> {
+/// The type of the arguments of a function.
+fn schema_of<T: JsonSchema, F>(_: fn(Environment, T, ProgressReporter) -> F) -> Map<String, Value> {
     schema::of::<T>()
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     client_request::{self, ClientRequest},
-    script::{self, ScriptStep},
+    script::{self, PromptStep},
     session_memory::{self, SessionMemory},
 };
 
@@ -33,7 +33,7 @@ pub(super) struct MockServer<W: Write> {
 struct PromptTurn {
     request: Box<RawValue>,
     session: String,
-    steps: VecDeque<ScriptStep>,
+    steps: VecDeque<PromptStep>,
     /// The request to the client whose answer the turn awaits.
     awaited: Option<AwaitedAnswer>,
     /// The turn does nothing until it is cancelled or steered.
@@ -51,7 +51,7 @@ type ServeFlow = ControlFlow<u8>;
 
 /// A request, notification or response of the client.
 #[derive(Deserialize)]
-struct JsonRpcMessage {
+struct ClientMessage {
     id: Option<Box<RawValue>>,
     method: Option<String>,
     #[serde(default)]
@@ -79,7 +79,7 @@ impl<W: Write> MockServer<W> {
             if input.read_line(&mut line)? == 0 {
                 return Ok(0);
             }
-            let next = match serde_json::from_str::<JsonRpcMessage>(&line) {
+            let next = match serde_json::from_str::<ClientMessage>(&line) {
                 Ok(message) => self.on_message(message)?,
                 Err(_) => {
                     self.fail(None, -32700, "this line is not a JSON-RPC message")?;
@@ -93,7 +93,7 @@ impl<W: Write> MockServer<W> {
         }
     }
 
-    fn on_message(&mut self, message: JsonRpcMessage) -> io::Result<ServeFlow> {
+    fn on_message(&mut self, message: ClientMessage) -> io::Result<ServeFlow> {
         match (message.method.as_deref(), message.id) {
             (Some(method), Some(id)) => self.on_request(method, id, &message.params),
             (Some("session/cancel"), None) => self.on_cancel(),
@@ -205,19 +205,19 @@ impl<W: Write> MockServer<W> {
             };
             let session = turn.session.clone();
             match step {
-                ScriptStep::Permission if self.removal_always_allowed => self.say("permission not needed")?,
-                ScriptStep::Permission => return self.ask(client_request::permission(&session)),
-                ScriptStep::Question => return self.ask(client_request::question(&session)),
-                ScriptStep::Approve(plan) => return self.ask(client_request::approval(&session, &plan)),
-                ScriptStep::Hang => {
+                PromptStep::Permission if self.removal_always_allowed => self.say("permission not needed")?,
+                PromptStep::Permission => return self.ask(client_request::permission(&session)),
+                PromptStep::Question => return self.ask(client_request::question(&session)),
+                PromptStep::Approve(plan) => return self.ask(client_request::approval(&session, &plan)),
+                PromptStep::Hang => {
                     turn.hangs = true;
                     break;
                 }
-                ScriptStep::Fail { code, message } => {
+                PromptStep::Fail { code, message } => {
                     let Some(turn) = self.turn.take() else { break };
                     self.fail(Some(&turn.request), code, &message)?;
                 }
-                ScriptStep::Crash(code) => {
+                PromptStep::Crash(code) => {
                     eprintln!("mock: crashing with code {code}, as told");
                     return Ok(ServeFlow::Break(code));
                 }
@@ -228,52 +228,52 @@ impl<W: Write> MockServer<W> {
     }
 
     /// Runs a step that neither waits for the client nor ends the turn.
-    fn run_step(&mut self, session: &str, step: ScriptStep) -> io::Result<()> {
+    fn run_step(&mut self, session: &str, step: PromptStep) -> io::Result<()> {
         match step {
-            ScriptStep::Say(text) => self.say(&text),
-            ScriptStep::Think(text) => self.update(
+            PromptStep::Say(text) => self.say(&text),
+            PromptStep::Think(text) => self.update(
                 &json!({ "sessionUpdate": "agent_thought_chunk", "content": { "type": "text", "text": text } }),
             ),
-            ScriptStep::Chunks(count) => (1..=count).try_for_each(|n| self.say(&format!("chunk {n} "))),
-            ScriptStep::Drip { count, pause } => (1..=count).try_for_each(|n| {
+            PromptStep::Chunks(count) => (1..=count).try_for_each(|n| self.say(&format!("chunk {n} "))),
+            PromptStep::Drip { count, pause } => (1..=count).try_for_each(|n| {
                 self.output.flush()?;
                 pause_for(pause);
                 self.say(&format!("chunk {n} "))
             }),
-            ScriptStep::Updates { count, bytes } => {
+            PromptStep::Updates { count, bytes } => {
                 let text = "x".repeat(bytes);
                 (0..count).try_for_each(|_| self.say(&text))
             }
-            ScriptStep::Tool => self.tool(),
-            ScriptStep::Edit => self.edit(),
-            ScriptStep::Plan => self.update(&json!({ "sessionUpdate": "plan", "entries": [
+            PromptStep::Tool => self.tool(),
+            PromptStep::Edit => self.edit(),
+            PromptStep::Plan => self.update(&json!({ "sessionUpdate": "plan", "entries": [
                 { "content": "Read the code", "priority": "high", "status": "completed" },
                 { "content": "Change it", "priority": "high", "status": "in_progress" },
                 { "content": "Run the tests", "priority": "low", "status": "pending" },
             ] })),
-            ScriptStep::Commands => self.update(&json!({ "sessionUpdate": "available_commands_update", "availableCommands": [
+            PromptStep::Commands => self.update(&json!({ "sessionUpdate": "available_commands_update", "availableCommands": [
                 { "name": "review", "description": "Looks at a change", "input": { "hint": "which one" } },
             ] })),
-            ScriptStep::Remember(text) => {
+            PromptStep::Remember(text) => {
                 self.memories.entry(session.to_owned()).or_default().remember(&text)?;
                 self.say("remembered")
             }
-            ScriptStep::Recall => {
+            PromptStep::Recall => {
                 let text = self.memories.get(session).map(SessionMemory::recall).unwrap_or_default();
                 self.say(&format!("recalled: {text}"))
             }
-            ScriptStep::Servers => {
+            PromptStep::Servers => {
                 let names = self.memories.get(session).map(|memory| memory.servers.join(", "));
                 self.say(&format!("servers: {}", names.unwrap_or_default()))
             }
-            ScriptStep::Garbage => self.output.write_all(GARBAGE),
+            PromptStep::Garbage => self.output.write_all(GARBAGE),
             // `advance` runs these.
-            ScriptStep::Permission
-            | ScriptStep::Question
-            | ScriptStep::Approve(_)
-            | ScriptStep::Hang
-            | ScriptStep::Fail { .. }
-            | ScriptStep::Crash(_) => Ok(()),
+            PromptStep::Permission
+            | PromptStep::Question
+            | PromptStep::Approve(_)
+            | PromptStep::Hang
+            | PromptStep::Fail { .. }
+            | PromptStep::Crash(_) => Ok(()),
         }
     }
 
@@ -349,7 +349,7 @@ impl<W: Write> MockServer<W> {
     }
 }
 
-fn steps(params: &Value) -> VecDeque<ScriptStep> {
+fn steps(params: &Value) -> VecDeque<PromptStep> {
     let blocks = params["prompt"].as_array().map(Vec::as_slice).unwrap_or_default();
     let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     script::parse(&texts.join("\n")).collect()

@@ -76,6 +76,15 @@ pub struct FileWritten {
     pub etag: String,
 }
 
+/// The body of `POST /v1/fs/mkdir`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CreateDirectoryRequest {
+    /// The directory to create.
+    #[schemars(length(min = 1, max = 4096))]
+    pub path: String,
+}
+
 /// The response of `POST /v1/fs/mkdir`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -124,6 +133,6 @@ pub struct ArchiveUnpacked {
 }
 
 crate::schema::wire_types! {
-    received: MoveFileRequest;
+    received: CreateDirectoryRequest, MoveFileRequest;
     sent: DirectoryEntryList, FileMetadata, FileWritten, DirectoryCreated, FileMoved, ArchiveUnpacked;
 }

@@ -32,6 +32,7 @@ mod session_title;
 pub mod sessions;
 mod transcript;
 pub mod wait;
+pub mod worker_actions;
 
 pub use error_chain::ErrorChain;
 pub use event::{Event, EventRecord};

@@ -82,9 +82,9 @@ pub enum StreamControl {
 pub enum ResumeOutcome {
     /// All events after the cursor follow.
     Ok,
-    /// Some events after the cursor are no longer stored; the rest follows.
+    /// Some events after the last one are no longer stored. A snapshot that includes them follows, then the rest.
     Gap,
-    /// The stream starts over with a new snapshot.
+    /// The stream is another one, as its runtime started over. A snapshot follows, and earlier cursors are unknown.
     Reset,
 }
 
@@ -324,6 +324,31 @@ mod tests {
         assert_eq!(
             serde_json::to_value(control).unwrap(),
             json!({ "kind": "control", "control": { "type": "resumed", "resume": "ok" } })
+        );
+    }
+
+    /// observation-77: a later version may put several workers on one socket: every event names its worker, and fields, kinds and
+    /// controls that this version does not know, such as a revision or a generation, do not hide what it knows.
+    #[test]
+    fn a_frame_leaves_room() {
+        let event = |more: serde_json::Value| {
+            let mut envelope = json!({
+                "cursor": "c", "event_id": "c", "runtime_id": "box", "worker_id": "s",
+                "payload": { "status": { "state": "idle", "detail": null } },
+            });
+            envelope.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let frame = json!({ "kind": "event", "envelope": envelope, "subscription": 7 });
+            serde_json::from_value::<ObservationFrame>(frame).unwrap()
+        };
+        let newer = event(json!({ "generation": 3, "subject": { "revision": 9 } }));
+        assert_eq!(newer, event(json!({})));
+        let ObservationFrame::Event { envelope } = newer else { panic!("an event stays an event") };
+        assert_eq!((envelope.runtime_id.unwrap().as_str(), envelope.worker_id.as_str()), ("box", "s"));
+        let control =
+            json!({ "kind": "control", "control": { "type": "subscribed", "workers": ["s", "t"] } });
+        assert_eq!(
+            serde_json::from_value::<ObservationFrame>(control).unwrap(),
+            ObservationFrame::Control { control: StreamControl::Unknown }
         );
     }
 

@@ -14,7 +14,7 @@ pub(crate) use self::wire_type_schema::{WireTypeSchema, wire_types};
 
 use crate::{
     acp, agents, audit, config, event, fs, hub, inbox, info, lending, message, observation, people, presence,
-    problem, processes, relay, sessions, wait,
+    problem, processes, relay, sessions, wait, worker_actions,
 };
 
 /// Where an OpenAPI document keeps its schemas.
@@ -45,6 +45,7 @@ const WIRE_TYPES: &[&[WireTypeSchema]] = &[
     relay::grant::WIRE_TYPES,
     sessions::WIRE_TYPES,
     wait::WIRE_TYPES,
+    worker_actions::WIRE_TYPES,
 ];
 
 /// Returns the JSON Schemas (2020-12) of the named wire types and of every type they contain, by name.

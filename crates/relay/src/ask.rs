@@ -1,10 +1,10 @@
-//! A request before it is made.
+//! A request that is not sent yet.
 
 use std::time::Duration;
 
 use protocol::relay::{RawJson, RelayContext};
 
-/// A request before it is made.
+/// A request that is not sent yet.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub(crate) method: String,
@@ -14,31 +14,31 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// A request of a method.
+    /// A request for a method.
     pub fn new(method: impl Into<String>, params: RawJson) -> Self {
         Self { method: method.into(), params, context: None, timeout: None }
     }
 
-    /// What it is made for.
+    /// Sets the run or tool call that it is for.
     #[must_use]
     pub fn context(mut self, context: RelayContext) -> Self {
         self.context = Some(context);
         self
     }
 
-    /// How long it may take, from when it is made to its outcome.
+    /// Sets the time from the request to its outcome after which it fails.
     #[must_use]
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// What is asked.
+    /// The method.
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// With what it is asked, for what, and how long it may take, for whoever answers in place of a connection.
+    /// The method, parameters, context and timeout, for a [`Requester`](crate::Requester) that is not a connection.
     pub fn into_parts(self) -> (String, RawJson, Option<RelayContext>, Option<Duration>) {
         (self.method, self.params, self.context, self.timeout)
     }

@@ -1,11 +1,11 @@
-//! How a call tells the one who drives the connection something without waiting, also when it is dropped.
+//! Signals from calls to the driver of the connection. Sending one never waits, so that `Drop` can send one too.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// What the calls have rung for. It holds no more than some rings of each call: it reads at most what it has credit for.
+/// The queue of signals. It is bounded by the number of calls, because the credit of each bounds how often it reports bytes read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bell(Arc<Inner>);
 
@@ -15,14 +15,14 @@ struct Inner {
     wake: Notify,
 }
 
-/// What a call rings for.
+/// A signal of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ring {
-    /// So much of its stream was read.
+    /// The caller has read this many bytes of the stream.
     Read { call: u64, bytes: u64 },
-    /// It is no longer wanted, but what comes of it is waited for.
+    /// The caller has cancelled the call and still waits for its outcome.
     Cancelled { call: u64 },
-    /// Nobody waits for it any more.
+    /// The caller has dropped the call.
     Dropped { call: u64 },
 }
 
@@ -32,7 +32,7 @@ impl Bell {
         self.0.wake.notify_one();
     }
 
-    /// What was rung for since it was asked last, once there is something.
+    /// Waits for signals and returns all since the last call.
     pub(crate) async fn heard(&self) -> Vec<Ring> {
         loop {
             let rings = std::mem::take(&mut *self.0.rings.lock());

@@ -1,4 +1,4 @@
-//! A request of this side that was made.
+//! A request of this side.
 
 use std::{
     fmt,
@@ -24,18 +24,18 @@ use crate::{
     peer::End,
 };
 
-/// A request of this side: a stream of parts, the last of which is its outcome. Who drops it before cancels it.
+/// A request of this side: a stream of parts, the last of which is its outcome. Dropping it before that cancels the request.
 #[derive(Debug)]
 pub struct Call(Source);
 
-/// Where the parts of a call come from.
+/// The source of a call's parts.
 enum Source {
     Wire(Wire),
     Made { parts: Pin<Box<dyn Stream<Item = Part> + Send>>, cancel: CancellationToken },
     Over,
 }
 
-/// A call that the one who drives a connection puts the parts of.
+/// A call whose parts the driver of a connection sends.
 #[derive(Debug)]
 struct Wire {
     key: u64,
@@ -43,25 +43,25 @@ struct Wire {
     bell: Bell,
     end: Arc<End>,
     window: u64,
-    /// What was read since that was told.
+    /// The bytes that were read since the driver was last notified.
     read: u64,
     ended: bool,
     unwanted: Unwanted,
 }
 
-/// Whether a call was cancelled, for the one who drives: it may hear that before it has made the call.
+/// Whether a call was cancelled. The driver checks it before it sends a request, because the signal may arrive first.
 pub(crate) type Unwanted = Arc<AtomicBool>;
 
-/// A part of what comes of a request.
+/// A part of the response to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
-    /// Something on the way, in the order in which it was sent.
+    /// A chunk of the stream, in the order in which the peer sent it.
     Stream(StreamFrame),
-    /// What came of it; nothing follows.
+    /// The outcome; nothing follows.
     Outcome(Result<RawJson, RelayError>),
 }
 
-/// A part with what it counts.
+/// A part with its share of the window.
 #[derive(Debug)]
 pub(crate) enum Heard {
     Stream { frame: StreamFrame, charge: u64, _weight: Weight },
@@ -69,7 +69,7 @@ pub(crate) enum Heard {
 }
 
 impl Call {
-    /// A call, and where its parts are put. There is room for all that the other side has credit for, and the outcome.
+    /// A call, and the sender of its parts. The channel has room for everything that the peer has credit for, and the outcome.
     pub(crate) fn new(
         key: u64,
         window: u32,
@@ -82,24 +82,24 @@ impl Call {
         (Self(Source::Wire(wire)), sender, unwanted)
     }
 
-    /// A call that somebody else makes the parts of, such as one who looks at what is asked before it is passed on. What
-    /// comes after an outcome is not heard; if none comes the connection was lost. When the call is dropped `parts` is.
+    /// A call with parts from elsewhere, for example from code that checks a request before it forwards it. Parts after the outcome
+    /// are ignored; without an outcome, the connection counts as lost. Dropping the call drops `parts`.
     pub fn of(parts: impl Stream<Item = Part> + Send + 'static) -> Self {
         Self::cancellable(parts, CancellationToken::new())
     }
 
-    /// The same, where `cancel` is cancelled when the call is.
+    /// As [`Call::of`]; cancelling the call cancels `cancel`.
     pub fn cancellable(parts: impl Stream<Item = Part> + Send + 'static, cancel: CancellationToken) -> Self {
         Self(Source::Made { parts: Box::pin(parts), cancel })
     }
 
-    /// A call that came to nothing at once.
+    /// A call that has failed already.
     pub fn refused(error: RelayError) -> Self {
         Self::of(stream::iter([Part::Outcome(Err(error))]))
     }
 
-    /// Cancels it; what the other side makes of that is heard all the same, as a result that was sent before wins:
-    /// `cancelled` once nothing of it is left, with `lost` in the details if nobody can tell.
+    /// Cancels the call, which still has an outcome: a result that the peer has sent before, or `cancelled` once nothing of the
+    /// request is left. The details contain `lost` if that could not be confirmed.
     pub fn cancel(&mut self) {
         match &self.0 {
             Source::Wire(wire) => wire.cancel(),
@@ -108,10 +108,10 @@ impl Call {
         }
     }
 
-    /// What comes of it, whatever comes before that.
+    /// Waits for the outcome and ignores the stream.
     ///
     /// # Errors
-    /// What the other side, or this one, says of why nothing comes of it.
+    /// The error of the peer, or of the connection.
     pub async fn outcome(mut self) -> Result<RawJson, RelayError> {
         loop {
             match self.next().await {
@@ -148,7 +148,7 @@ impl Wire {
         }
     }
 
-    /// Tells that a part was read, from time to time.
+    /// Counts a part as read, and notifies the driver when half of the window was read.
     fn was_read(&mut self, charge: u64) {
         self.read += charge;
         if self.read >= flow::half(self.window) {
@@ -189,7 +189,7 @@ impl fmt::Debug for Source {
 impl Drop for Wire {
     fn drop(&mut self) {
         if !self.ended {
-            // First, so that a request that is not made yet is seen to be dropped.
+            // Close the channel before the signal, so that the driver does not send a request that it has not sent yet.
             self.parts.close();
             self.bell.ring(Ring::Dropped { call: self.key });
         }

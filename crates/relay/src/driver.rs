@@ -1,4 +1,4 @@
-//! The one who drives a connection: it owns everything that changes and waits for everything at once.
+//! The driver of a connection: the one task that owns its state and waits for all of its events.
 
 mod calls;
 mod early;
@@ -39,18 +39,18 @@ use crate::{
     takes::Takes,
 };
 
-/// What this side wants of the one who drives.
+/// A message to the driver.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// A request is to be made.
+    /// Send a request.
     Ask { key: u64, ask: Box<Ask>, deadline: Instant, parts: mpsc::Sender<Heard>, unwanted: Unwanted },
-    /// An event is to be sent.
+    /// Send an event.
     Event(String),
-    /// A part of a stream is to be sent.
+    /// Send a chunk of a stream.
     Stream { key: u64, queued: Queued },
-    /// Something came of a request of the other side.
+    /// A request of the peer has an outcome.
     Done { key: u64, outcome: Result<RawJson, RelayError> },
-    /// A device is accepted, or not.
+    /// The handler has accepted a device, or refused it.
     Accept(Result<Map<String, Value>, Refused>),
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Driver<T> {
     inbox: mpsc::Receiver<Message>,
     accept: watch::Sender<Option<RawJson>>,
     stage: Stage,
-    /// What the other side takes; nothing before it is known.
+    /// The optional features of the peer; none before they are known.
     theirs: Takes,
     outbox: Outbox,
     calls: Calls,
@@ -98,7 +98,7 @@ impl<T: Transport> Driver<T> {
         }
     }
 
-    /// Drives the connection until it ends, and says why.
+    /// Drives the connection until it ends, and returns why.
     pub(crate) async fn run(mut self) -> Lost {
         self.start();
         let lost = loop {
@@ -110,7 +110,7 @@ impl<T: Transport> Driver<T> {
         lost
     }
 
-    /// One thing that happens.
+    /// Handles one event.
     async fn step(&mut self) -> Result<(), Lost> {
         let hears = self.outbox.has_room(UNHEARD_FRAMES_MAX, UNHEARD_BYTES_MAX);
         let takes = self.outbox.has_room(UNSENT_FRAMES_MAX, UNSENT_BYTES_MAX);
@@ -143,11 +143,11 @@ impl<T: Transport> Driver<T> {
         Ok(())
     }
 
-    /// Tells everybody: who waits here, who works here, and the other side.
+    /// Ends the calls, cancels the requests of the peer and closes the transport.
     async fn end(mut self, lost: &Lost) {
         self.calls.end();
         self.requests.cancel_all();
-        // Nobody waits at a door behind which nobody is.
+        // Senders that wait for room in the channel fail now.
         drop(self.inbox);
         let _ = timeout(CLOSE_WAIT_MAX, self.wire.close(lost.farewell())).await;
         drop(self.wire);

@@ -1,5 +1,5 @@
-//! What a session uses of a device, as agents and SDKs need it: files, commands, tools and resources, all of
-//! them requests of the relay. Paths are those that a model sees; the device alone knows where they lead.
+//! A session's access to a device, for agents and SDKs: files, commands, tools and resources, each as requests of the relay. Paths are
+//! virtual, as a model sees them; only the device knows the real ones.
 
 mod binding;
 mod error;
@@ -25,7 +25,7 @@ pub use tools::{ToolStep, ToolUse, Tools, Toolset};
 
 use crate::{Ask, Call, Requester};
 
-/// What a session uses of a device. It is cheap to clone; all clones see the same device.
+/// A session's access to a device. It is cheap to clone, and all clones use the same device.
 #[derive(Clone)]
 pub struct Environment {
     shared: Arc<Shared>,
@@ -39,24 +39,24 @@ struct Shared {
 }
 
 impl Environment {
-    /// An environment made from a binding, whose requests go to `requester`.
+    /// An environment with the access of `binding`, whose requests go to `requester`.
     pub fn new(binding: Binding, requester: impl Requester + 'static) -> Self {
         let shared = Shared { binding, requester: Box::new(requester), tools: tools::Known::default() };
         Self { shared: Arc::new(shared), context: None }
     }
 
-    /// The same environment for a run or a tool call: what its requests are made for.
+    /// The same environment for a run or a tool call, which its requests then name.
     #[must_use]
     pub fn with_context(&self, context: RelayContext) -> Self {
         Self { shared: self.shared.clone(), context: Some(context) }
     }
 
-    /// What its requests are made for.
+    /// The run or tool call that its requests name.
     pub fn context(&self) -> Option<&RelayContext> {
         self.context.as_ref()
     }
 
-    /// What it is made of.
+    /// Its access.
     pub fn binding(&self) -> &Binding {
         &self.shared.binding
     }
@@ -81,9 +81,9 @@ impl Environment {
         Resources(self.clone())
     }
 
-    /// Hears what happens at the device: the toolset follows. Whoever has the connection tells it.
+    /// Handles an event of the device, so that the toolset stays current. The owner of the connection calls it.
     pub fn heard(&self, event: &EventFrame) {
-        // What makes no sense, or is not known, is no reason to stop.
+        // An event that is invalid or unknown is ignored.
         match event.read() {
             Ok(Some(RelayEvent::ToolRegistered(tools))) => self.shared.tools.add(&tools),
             Ok(Some(RelayEvent::ToolUnregistered(gone))) => self.shared.tools.remove(&gone.names),
@@ -91,12 +91,12 @@ impl Environment {
         }
     }
 
-    /// Whether it is worth asking for the bytes of a file in a binary message.
+    /// Whether to request file contents as binary messages.
     fn takes_bytes(&self) -> bool {
         self.shared.requester.takes_bytes()
     }
 
-    /// Asks the device, if what it takes is there at all.
+    /// Sends a request to the device, if the environment includes its capability.
     async fn start<M: RelayMethod>(&self, params: &M::Params, within: Option<Duration>) -> Call {
         if !self.binding().capabilities.contains(&M::INFO.family) {
             let error = RelayError::new(

@@ -1,26 +1,26 @@
-//! Credit: how much of the stream of one request may be on its way.
+//! Flow control by credit: the bytes of one request's stream that may be in flight.
 //!
-//! A device that knows credit says so in `hello.capabilities.flow.window_bytes`, the other side in the additive field
-//! `flow.window_bytes` of `relay.accepted`. Both are the bytes of stream messages, each counted whole, that the other may
-//! send for one request. More is granted by the event `stream.credit` with `{id, bytes}`, at the latest when half of the
-//! window was read; so that a large message does not wait for ever, one larger than that counts as half of the window. If
-//! either side says nothing there is no credit in either direction.
+//! A device that supports credit sends `hello.capabilities.flow.window_bytes`, and the other side the additive field
+//! `flow.window_bytes` of `relay.accepted`. Each is the number of bytes of stream messages, counted whole, that the other side may
+//! send for one request. The event `stream.credit` with `{id, bytes}` grants more, at the latest when half of the window was read.
+//! A message that is larger than that counts as half of the window, so that it does not wait for ever. Unless both sides support
+//! credit, there is none in either direction.
 
 use protocol::relay::{EventFrame, Frame, RawJson};
 use serde::{Deserialize, Serialize};
 
-/// The event that grants more.
+/// The event that grants more credit.
 pub(crate) const CREDIT: &str = "stream.credit";
 
 /// The event that accepts a device.
 pub(crate) const ACCEPTED: &str = "relay.accepted";
 
-/// More of the stream of one request may be sent.
+/// Additional credit for the stream of one request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Credit {
     /// The request.
     pub(crate) id: String,
-    /// How much more.
+    /// The number of bytes.
     pub(crate) bytes: u64,
 }
 
@@ -30,12 +30,12 @@ impl Credit {
     }
 }
 
-/// What a message counts.
+/// The credit that a message costs.
 pub(crate) fn charge(bytes: usize, window: u64) -> u64 {
     (bytes as u64).min(half(window))
 }
 
-/// What was read before more is granted, at most.
+/// The number of read bytes after which more credit is granted.
 pub(crate) fn half(window: u64) -> u64 {
     (window / 2).max(1)
 }

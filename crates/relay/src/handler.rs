@@ -1,4 +1,4 @@
-//! Who answers the other side.
+//! Handles the requests of the peer.
 
 use async_trait::async_trait;
 use protocol::relay::{EventFrame, Hello, RawJson, RelayError, Request};
@@ -6,29 +6,29 @@ use serde_json::{Map, Value};
 
 use crate::Reply;
 
-/// Who answers the other side.
+/// Handles the requests of the peer.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
-    /// A device says who it is: what it is told in `relay.accepted`. Only the side that devices come to is asked, once.
+    /// Accepts a device and returns the payload of `relay.accepted`. It is called once, on the server's side only.
     ///
     /// # Errors
-    /// If the device is not accepted; it is told why and the connection is closed.
+    /// If the device is not accepted. The connection is closed with that reason.
     async fn hello(&self, hello: Hello) -> Result<Map<String, Value>, Refused>;
 
-    /// The other side asks for something. Many requests go on at once.
+    /// Handles a request. Many requests run at once.
     ///
-    /// When the request is cancelled [`Reply::cancelled`] is told: end soon, and only after what was started is gone. The
-    /// other side then hears `cancelled`, whatever comes of it. Who takes too long is dropped.
+    /// [`Reply::cancelled`] returns when the request is cancelled. Return soon then, but only after everything that the request has
+    /// started has ended. The peer gets `cancelled`, whatever the result is. A future that takes too long is dropped.
     ///
     /// # Errors
-    /// What the other side is to hear.
+    /// The error for the peer.
     async fn request(&self, request: Request, reply: &mut Reply) -> Result<RawJson, RelayError>;
 
-    /// The other side says that something happened. It must not take long, as nothing else is heard meanwhile.
+    /// Handles an event of the peer. It must not block, because no other message is read meanwhile.
     fn event(&self, event: EventFrame);
 }
 
-/// Why a device is not accepted, for people; it must fit in 123 bytes or is cut.
+/// Why a device is not accepted, for people. It is cut to 123 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);

@@ -1,28 +1,28 @@
-//! What a connection holds, counted.
+//! Counters of the resources that a connection holds.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// What a connection holds now.
+/// The resources that a connection holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Requests of this side that are not answered.
+    /// Requests of this side without an outcome.
     pub calls: usize,
-    /// Requests of the other side that are not answered.
+    /// Requests of the peer without an outcome.
     pub requests: usize,
-    /// Bytes of streams that wait to be sent.
+    /// Bytes of streams that are queued for sending.
     pub unsent_bytes: usize,
-    /// The most that it ever was.
+    /// The highest value of `unsent_bytes` so far.
     pub unsent_bytes_peak: usize,
-    /// Bytes of streams that wait to be read.
+    /// Bytes of streams that callers have not read.
     pub unread_bytes: usize,
-    /// The most that it ever was.
+    /// The highest value of `unread_bytes` so far.
     pub unread_bytes_peak: usize,
 }
 
-/// Something that is counted: how much there is, and the most that there ever was.
+/// A counter with its current and its highest value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gauge(Arc<Counts>);
 
@@ -32,7 +32,7 @@ struct Counts {
     peak: AtomicUsize,
 }
 
-/// A part of what is counted, for as long as it lives.
+/// An amount that counts until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Weight {
     gauge: Gauge,

@@ -1,10 +1,10 @@
-//! Both ends of a connection of the relay (`ya-environment-relay.v1`), over whatever carries its messages.
+//! Both ends of a relay connection (`ya-environment-relay.v1`), over any transport.
 //!
-//! [`Peer::start`] gives a handle to ask with and the future that drives the connection. What the other side asks goes to a
-//! [`Handler`]. Many requests go on at once in both directions; each has exactly one outcome, and one that nobody reads
-//! holds up no other.
+//! [`Peer::start`] returns a handle for sending requests, and the future that drives the connection. Requests of the peer go to a
+//! [`Handler`]. Many requests run at once in both directions. Each has exactly one outcome, and one whose reader is slow does not
+//! delay the others.
 //!
-//! Who may connect, what was granted and what the methods mean is decided elsewhere.
+//! Authentication, grants and the meaning of the methods are the responsibility of the users of this crate.
 
 mod ask;
 mod bell;

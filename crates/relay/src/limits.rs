@@ -1,32 +1,32 @@
-//! How much of everything there may be.
+//! The limits of a connection.
 
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-/// How much of everything there may be on one connection.
+/// The limits of a connection.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// The largest message, in each direction.
     pub frame_bytes_max: usize,
-    /// How many requests of the other side are answered at a time.
+    /// The number of concurrent requests of the peer.
     pub requests_max: usize,
-    /// How many of them may be of one family: commands that run for long leave room for others.
+    /// The number of them that may belong to one family, so that long-running commands leave room for others.
     pub family_requests_max: usize,
-    /// How many requests of this side go on at a time; those that were given up count until they are answered. Who does not
-    /// answer them in three times `cancel_wait_max` is not there.
+    /// The number of concurrent requests of this side. Those that were given up count until the peer responds. A peer that does not
+    /// respond to them within three times `cancel_wait_max` is considered gone.
     pub calls_max: usize,
-    /// How much of the stream of one request may wait here until somebody reads it.
+    /// The bytes of one request's stream that may wait until the caller reads them.
     pub window_bytes: u32,
-    /// How much of the stream of one request may wait here until it is sent.
+    /// The bytes of one request's stream that may be queued for sending.
     pub unsent_bytes_max: u32,
-    /// How long a request may take that says nothing else.
+    /// The timeout of a request that sets none.
     pub timeout: Duration,
-    /// How long a device may take to say who it is, and to be accepted.
+    /// How long the handshake may take.
     pub hello_wait_max: Duration,
-    /// How long a request that was cancelled may take to end before it is dropped.
+    /// How long a cancelled request may take to end before it is dropped.
     pub cancel_wait_max: Duration,
-    /// How often the other side is asked whether it is there.
+    /// The interval of heartbeats.
     pub heartbeat: Duration,
 }
 
@@ -41,47 +41,47 @@ impl Default for Limits {
             unsent_bytes_max: 64 << 10,
             timeout: Duration::from_secs(60),
             hello_wait_max: Duration::from_secs(10),
-            // Longer than a process group takes from TERM to KILL.
+            // Longer than the time between the TERM and the KILL of a process group.
             cancel_wait_max: Duration::from_secs(10),
             heartbeat: Duration::from_secs(15),
         }
     }
 }
 
-/// How many heartbeats may stay unanswered.
+/// The number of heartbeats that may be unanswered.
 pub(crate) const MISSED_MAX: usize = 3;
 
-/// What waits for the one who drives the connection: each is a request, an event, a part of a stream or an outcome.
+/// The number of messages that may wait for the driver: requests, events, stream chunks and outcomes.
 pub(crate) const INBOX_MAX: usize = 64;
 
-/// How many whole frames may wait to be sent before nothing more is taken from this side, …
+/// The number of queued whole frames at which the driver accepts no more from this side.
 pub(crate) const UNSENT_FRAMES_MAX: usize = 512;
 
-/// … and before nothing more is heard from the other, which has more to be told than it reads.
+/// The number of queued whole frames at which the driver stops reading from the peer, which then causes more than it reads.
 pub(crate) const UNHEARD_FRAMES_MAX: usize = 2 * UNSENT_FRAMES_MAX;
 
-/// The same in bytes: some of the largest messages. What waits at the door is bounded by how many requests go on.
+/// The same in bytes: a few of the largest messages. Senders that wait for the driver are bounded by the number of requests.
 pub(crate) const UNSENT_BYTES_MAX: usize = 4 << 20;
 pub(crate) const UNHEARD_BYTES_MAX: usize = 2 * UNSENT_BYTES_MAX;
 
-/// How many frames of no stream may be sent in a row while a stream waits.
+/// The number of frames of no stream that may be sent in a row while a stream waits.
 pub(crate) const OVERTAKING_MAX: usize = 8;
 
-/// How many frames are sent before somebody else has a turn.
+/// The number of frames that are sent before other events are handled.
 pub(crate) const SENT_AT_ONCE_MAX: usize = 32;
 
-/// How many messages are on their way in an in-process connection.
+/// The number of messages in flight on an in-process connection.
 pub(crate) const PIPE_MESSAGES_MAX: usize = 4;
 
-/// The largest window of the other side that is counted: half of what can be, as what was taken and not used is given back
-/// on top. Nobody sends so much that it would have to be granted more.
+/// The window to which a larger one of the peer is limited: half of the semaphore's range, because unused permits are added back on
+/// top. It is far more than any sender needs.
 pub(crate) const WINDOW_BYTES_MAX: usize = Semaphore::MAX_PERMITS / 2;
 
-/// How many times as long as it may work on what was cancelled the other side may take to answer it. Then it never will.
+/// The time that the peer may take to respond to a cancellation, in multiples of `cancel_wait_max`.
 pub(crate) const CANCEL_WAITS_MAX: u32 = 3;
 
-/// The reason in a close frame: what a control frame of a WebSocket holds, without the code.
+/// The size of the reason in a close frame: that of a WebSocket control frame without the code.
 pub(crate) const REASON_BYTES_MAX: usize = 123;
 
-/// No stream message is shorter: `{"type":"stream","id":"","event":"","data":0}`.
+/// The size of the shortest stream message: `{"type":"stream","id":"","event":"","data":0}`.
 pub(crate) const STREAM_BYTES_MIN: usize = 45;

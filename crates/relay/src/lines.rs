@@ -1,4 +1,4 @@
-//! Lines that carry the messages: between programs of one machine.
+//! A transport of lines, for programs on the same machine.
 
 use std::{
     pin::Pin,
@@ -11,26 +11,26 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{CloseCode, Limits, Lost, Transport};
 
-/// How much is read at once.
+/// The size of a read.
 const READ_BYTES: usize = 16 << 10;
 
-/// What may wait to be written: what overtakes does not overtake that.
+/// The size of the write buffer. Urgent messages cannot overtake what is in it, so it is small.
 const WRITE_BYTES_MAX: usize = 16 << 10;
 
-/// A stream of bytes, such as a Unix socket, with one message on each line. What a WebSocket says in its close frame is a
-/// last line `{"close":{"code":1000,"reason":"…"}}`.
+/// A transport over a byte stream, such as a Unix socket, with one message on each line. The counterpart of a WebSocket close frame
+/// is a last line `{"close":{"code":1000,"reason":"…"}}`.
 #[derive(Debug)]
 pub struct Lines<S> {
     stream: S,
     line_bytes_max: usize,
     heard: Vec<u8>,
-    /// How much of what was heard was looked at and has no end of a line.
+    /// The length of the received bytes that are known to contain no line break.
     scanned: usize,
     unwritten: Vec<u8>,
     written: usize,
 }
 
-/// The last line.
+/// The last line, which closes the connection.
 #[derive(Serialize, Deserialize)]
 struct Last {
     close: Close,
@@ -43,7 +43,7 @@ struct Close {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
-    /// Lines on a stream; one that is too long is never held.
+    /// A transport over `stream`. Lines longer than the limit end the connection and are not buffered.
     pub fn new(stream: S, limits: &Limits) -> Self {
         Self {
             stream,
@@ -55,7 +55,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         }
     }
 
-    /// The next line that was heard, without its end.
+    /// The next received line, without its line break.
     fn line(&mut self) -> Result<Option<String>, Lost> {
         let too_long = || Lost::fault(CloseCode::TooLarge, "the message is too large");
         let Some(end) = memchr::memchr(b'\n', &self.heard[self.scanned..]) else {
@@ -126,7 +126,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Lines<S> 
         let Packet::Text(text) = packet else {
             return Err(Lost::policy("binary messages are not possible on a line transport"));
         };
-        // A value that is passed on as it was said may be on many lines; within strings there are no ends of lines.
+        // Forwarded JSON may contain line breaks between its tokens, never within a string, so a blank can replace them.
         self.unwritten.extend(text.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
         self.unwritten.push(b'\n');
         Ok(())

@@ -4,60 +4,60 @@ use protocol::relay::{RelayError, RelayErrorCode};
 
 use crate::limits::REASON_BYTES_MAX;
 
-/// Why who says nothing, or is not accepted in time, is closed: another time it may be faster.
+/// The reason for closing a connection whose handshake took too long. The device may try again.
 pub(crate) const LATE: &str = "no hello in time";
 
 /// Why a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
-    /// The other side closed it.
+    /// The peer closed the connection.
     #[error("the peer closed the connection ({code}): {reason}")]
     Closed {
-        /// Its code.
+        /// The close code.
         code: u16,
-        /// Its reason.
+        /// The reason of the peer.
         reason: String,
     },
-    /// The other side is gone without a word.
+    /// The peer disconnected without closing the connection.
     #[error("the peer disconnected")]
     Gone,
     /// The transport failed.
     #[error("the connection failed: {0}")]
     Failed(String),
-    /// The other side broke a rule, so this side closed it.
+    /// This side closed the connection because the peer violated the protocol.
     #[error("the peer violated the protocol: {reason}")]
     Fault {
-        /// What this side closed it with.
+        /// The close code.
         code: CloseCode,
-        /// Which rule.
+        /// The violated rule.
         reason: String,
     },
-    /// The other side does not answer.
+    /// The peer does not respond.
     #[error("the peer does not answer heartbeats")]
     Silent,
-    /// This side did not accept the other.
+    /// This side did not accept the peer.
     #[error("not accepted: {0}")]
     Refused(String),
-    /// This side closed it.
+    /// This side closed the connection.
     #[error("closed: {0}")]
     Stopped(String),
 }
 
-/// What a connection is closed with.
+/// The code with which a connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CloseCode {
-    /// Nothing is wrong.
+    /// There is no error.
     Normal,
-    /// A message is no JSON.
+    /// A message is not JSON.
     Invalid,
-    /// A rule was broken.
+    /// The protocol was violated.
     Policy,
     /// A message is too large.
     TooLarge,
 }
 
 impl CloseCode {
-    /// As it is said on a WebSocket.
+    /// The close code of a WebSocket.
     pub fn number(self) -> u16 {
         match self {
             Self::Normal => 1000,
@@ -69,17 +69,17 @@ impl CloseCode {
 }
 
 impl Lost {
-    /// A rule that the other side broke.
+    /// A violation of the protocol by the peer.
     pub(crate) fn fault(code: CloseCode, reason: impl Into<String>) -> Self {
         Self::Fault { code, reason: reason.into() }
     }
 
-    /// The same, for most of the rules.
+    /// A violation with the code that most rules have.
     pub(crate) fn policy(reason: impl Into<String>) -> Self {
         Self::fault(CloseCode::Policy, reason)
     }
 
-    /// Why the other side does not accept a device, if it said so before it did: it would say so again.
+    /// Why the peer refused this device. It would refuse it again.
     pub fn refusal(&self) -> Option<&str> {
         match self {
             Self::Closed { code, reason } if *code == CloseCode::Policy.number() && reason != LATE => {
@@ -89,7 +89,7 @@ impl Lost {
         }
     }
 
-    /// What the other side is told, if it can still be told something.
+    /// The close frame for the peer, unless the connection is closed already.
     pub(crate) fn farewell(&self) -> Option<(CloseCode, String)> {
         let (code, reason) = match self {
             Self::Closed { .. } | Self::Gone | Self::Failed(_) => return None,
@@ -101,7 +101,7 @@ impl Lost {
         Some((code, reason[..reason.floor_char_boundary(REASON_BYTES_MAX)].to_owned()))
     }
 
-    /// What a request comes to that was going on.
+    /// The outcome of the requests that were running.
     pub(crate) fn outcome(&self) -> RelayError {
         RelayError::new(RelayErrorCode::RelayDisconnected, self.to_string())
     }

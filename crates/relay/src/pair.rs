@@ -1,4 +1,4 @@
-//! Two ends in one process.
+//! A connection within one process.
 
 use std::task::{Context, Poll, ready};
 
@@ -8,14 +8,14 @@ use tokio_util::sync::PollSender;
 
 use crate::{CloseCode, Lost, Transport, limits::PIPE_MESSAGES_MAX};
 
-/// Two ends in one process: what one sends the other receives.
+/// Both ends of a connection within one process.
 pub fn pair() -> (Pipe, Pipe) {
     let (here, from_here) = mpsc::channel(PIPE_MESSAGES_MAX);
     let (there, from_there) = mpsc::channel(PIPE_MESSAGES_MAX);
     (Pipe::new(here, from_there), Pipe::new(there, from_here))
 }
 
-/// One end of a connection in one process.
+/// One end of a connection within one process.
 #[derive(Debug)]
 pub struct Pipe {
     sender: PollSender<Message>,
@@ -61,7 +61,7 @@ impl Transport for Pipe {
 
     fn close(&mut self, code: CloseCode, reason: String) {
         let close = Message::Close { code: code.number(), reason };
-        // Who is gone does not need to hear it.
+        // The peer may have disconnected.
         let _ = self.sender.send_item(close);
     }
 }

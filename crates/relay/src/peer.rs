@@ -1,4 +1,4 @@
-//! One side of a connection, as those see it who ask through it.
+//! The handle of one side of a connection.
 
 use std::{
     sync::{
@@ -24,7 +24,7 @@ use crate::{
     limits::INBOX_MAX,
 };
 
-/// One side of a connection: the handle to ask with. It is cheap to clone; the connection goes on without it.
+/// The handle of one side of a connection, for sending requests. It is cheap to clone, and the connection does not depend on it.
 #[derive(Debug, Clone)]
 pub struct Peer {
     door: mpsc::Sender<Message>,
@@ -33,16 +33,16 @@ pub struct Peer {
     accepted: watch::Receiver<Option<RawJson>>,
 }
 
-/// Which side of a connection this is.
+/// The side of a connection.
 #[derive(Debug, Clone)]
 pub enum Side {
-    /// The one that comes, and says who it is.
+    /// The device, which connects and sends its hello.
     Device(Box<Hello>),
-    /// The one that is come to.
+    /// The server, to which devices connect.
     Server,
 }
 
-/// What those who ask and the one who drives the connection share.
+/// The state that the handles and the driver of a connection share.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
     pub(crate) limits: Arc<Limits>,
@@ -50,13 +50,13 @@ pub(crate) struct Shared {
     pub(crate) end: Arc<End>,
     pub(crate) stop: CancellationToken,
     pub(crate) gauges: Gauges,
-    /// Whether both sides take bytes, once that is known.
+    /// Whether both sides support binary messages, once that is known.
     pub(crate) takes_bytes: Arc<OnceLock<bool>>,
-    /// In microseconds; not measured yet if it is the largest.
+    /// In microseconds; the largest value if it is not measured yet.
     pub(crate) latency: Arc<AtomicU64>,
 }
 
-/// What is counted.
+/// The counters of a connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gauges {
     pub(crate) calls: Gauge,
@@ -65,12 +65,12 @@ pub(crate) struct Gauges {
     pub(crate) unread: Gauge,
 }
 
-/// Why the connection ended, or is to end, once somebody knows.
+/// Why the connection ended or is about to end, once known.
 #[derive(Debug, Default)]
 pub(crate) struct End(OnceLock<Lost>);
 
 impl End {
-    /// The first reason stays.
+    /// Sets the reason unless there is one, and returns the first.
     pub(crate) fn is(&self, lost: Lost) -> Lost {
         self.0.get_or_init(|| lost).clone()
     }
@@ -81,8 +81,8 @@ impl End {
 }
 
 impl Peer {
-    /// Starts one side of a connection: the handle, and what drives the connection until it ends and then says why. When
-    /// that is dropped the connection is lost and everybody who waits is told.
+    /// Starts one side of a connection. Returns the handle, and the future that drives the connection until it ends and returns why.
+    /// Dropping the future ends the connection, and all waiting calls fail.
     pub fn start(
         transport: impl Transport,
         handler: impl Handler,
@@ -105,7 +105,7 @@ impl Peer {
         (Self { door, shared, keys: Arc::default(), accepted }, driver.run())
     }
 
-    /// What the device was told when it was accepted, once it was.
+    /// Waits until the device is accepted, and returns the payload of `relay.accepted`.
     ///
     /// # Errors
     /// If the connection ended.
@@ -115,7 +115,7 @@ impl Peer {
         said.clone().ok_or_else(|| self.shared.end.outcome())
     }
 
-    /// Asks the other side. Whatever goes wrong is the outcome of the call.
+    /// Sends a request. Every failure is an outcome of the call.
     pub async fn request(&self, ask: Ask) -> Call {
         let limits = &self.shared.limits;
         let key = self.keys.fetch_add(1, Relaxed);
@@ -124,7 +124,7 @@ impl Peer {
             Call::new(key, limits.window_bytes, self.shared.bell.clone(), self.shared.end.clone());
         match timeout_at(deadline, self.door.reserve()).await {
             Ok(Ok(door)) => door.send(Message::Ask { key, ask: ask.into(), deadline, parts, unwanted }),
-            // The call finds nobody who would put something there.
+            // The call ends without an outcome, because the sender of its parts is dropped.
             Ok(Err(_)) => {}
             Err(_) => {
                 let _ = parts.try_send(Heard::Outcome(Err(timed_out())));
@@ -133,10 +133,10 @@ impl Peer {
         call
     }
 
-    /// Tells the other side that something happened.
+    /// Sends an event.
     ///
     /// # Errors
-    /// If it is too large, the device is not accepted yet, or the connection ended.
+    /// If it is too large, the device is not accepted yet, or the connection has ended.
     pub async fn event(&self, event: impl Into<String>, payload: RawJson) -> Result<(), RelayError> {
         if self.accepted.borrow().is_none() {
             return Err(not_accepted());
@@ -151,7 +151,7 @@ impl Peer {
         self.shared.takes_bytes.get().is_some_and(|takes| *takes)
     }
 
-    /// How long the other side took to answer the last heartbeat.
+    /// The time that the peer took to answer the last heartbeat.
     pub fn latency(&self) -> Option<Duration> {
         match self.shared.latency.load(Relaxed) {
             u64::MAX => None,
@@ -159,7 +159,7 @@ impl Peer {
         }
     }
 
-    /// What the connection holds now.
+    /// The resources that the connection holds.
     pub fn held(&self) -> Held {
         let Gauges { calls, requests, unsent, unread } = &self.shared.gauges;
         Held {
@@ -172,13 +172,13 @@ impl Peer {
         }
     }
 
-    /// What a request comes to once the connection has ended or is about to; nothing while it goes on.
+    /// The outcome of requests if the connection has ended or is about to; `None` otherwise.
     pub fn ended(&self) -> Option<RelayError> {
         let is_over = self.shared.stop.is_cancelled() || self.door.is_closed();
         is_over.then(|| self.shared.end.outcome())
     }
 
-    /// Waits until the connection has ended or is about to; what a request comes to then.
+    /// Waits until the connection has ended or is about to, and returns the outcome of its requests.
     pub async fn until_ended(&self) -> RelayError {
         tokio::select! {
             () = self.shared.stop.cancelled() => {}
@@ -187,7 +187,7 @@ impl Peer {
         self.shared.end.outcome()
     }
 
-    /// Ends the connection; the other side is told why.
+    /// Closes the connection with a reason for the peer.
     pub fn close(&self, reason: impl Into<String>) {
         self.shared.end.is(Lost::Stopped(reason.into()));
         self.shared.stop.cancel();
@@ -206,7 +206,7 @@ pub(crate) fn not_accepted() -> RelayError {
     RelayError::new(RelayErrorCode::RelayDisconnected, "the hub has not accepted this connection yet")
 }
 
-/// Whether it fits in one message.
+/// Checks that a message is not too large.
 pub(crate) fn fits(actual: usize, limits: &Limits) -> Result<(), RelayError> {
     let limit = limits.frame_bytes_max;
     if actual <= limit {

@@ -1,4 +1,4 @@
-//! What is said on the way to the outcome of a request of the other side.
+//! The stream of a response to a request of the peer.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::{
     held::{Gauge, Weight},
 };
 
-/// Says something on the way to the outcome of one request.
+/// Sends the stream of the response to one request.
 #[derive(Debug)]
 pub struct Reply {
     pub(crate) key: u64,
     pub(crate) id: String,
     pub(crate) seq: u64,
     pub(crate) frame_bytes_max: usize,
-    /// What may still wait to be sent.
+    /// The bytes that may still be queued for sending.
     pub(crate) room: Arc<Semaphore>,
     pub(crate) unsent_bytes_max: u32,
     pub(crate) takes_bytes: bool,
-    /// What the other side takes, if it says.
+    /// The credit for the stream, if the peer supports it.
     pub(crate) credit: Option<Allowance>,
     pub(crate) unsent: Gauge,
     pub(crate) cancelled: CancellationToken,
@@ -32,25 +32,25 @@ pub struct Reply {
     pub(crate) door: mpsc::Sender<Message>,
 }
 
-/// What the other side takes of one stream.
+/// The credit for one stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
     pub(crate) left: Arc<Semaphore>,
     pub(crate) window: u64,
 }
 
-/// Why something was not sent.
+/// Why a chunk was not sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsent {
-    /// Nobody wants it any more.
+    /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
     /// It is too large for one message.
     #[error("a message of {actual} bytes exceeds the limit of {limit}")]
     TooLarge {
-        /// How large it is.
+        /// The size of the message.
         actual: usize,
-        /// How large it may be.
+        /// The limit.
         limit: usize,
     },
 }
@@ -68,7 +68,7 @@ impl From<Unsent> for RelayError {
     }
 }
 
-/// A stream message that waits to be sent.
+/// A stream message that is queued for sending.
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) text: String,
@@ -77,7 +77,7 @@ pub(crate) struct Queued {
 }
 
 impl Reply {
-    /// Says something, once the other side takes it.
+    /// Sends a chunk, once there is credit for it.
     ///
     /// # Errors
     /// If the request was cancelled or it is too large.
@@ -85,7 +85,7 @@ impl Reply {
         self.send(event, data, None).await
     }
 
-    /// Says some bytes: as text if they are, otherwise in base64.
+    /// Sends bytes: as text if they are UTF-8, otherwise in base64.
     ///
     /// # Errors
     /// As [`stream`](Self::stream).
@@ -99,7 +99,7 @@ impl Reply {
         }
     }
 
-    /// Says what somebody else said for another request, as it was said: what passes a request on passes this on.
+    /// Forwards a chunk of another request's stream unchanged.
     ///
     /// # Errors
     /// As [`stream`](Self::stream).
@@ -107,12 +107,12 @@ impl Reply {
         self.send(&frame.event, frame.data, frame.encoding).await
     }
 
-    /// Whether the result may have bytes, as both sides know of it.
+    /// Whether the result may be a binary message.
     pub fn takes_bytes(&self) -> bool {
         self.takes_bytes
     }
 
-    /// A result as it can be sent.
+    /// Checks that the result can be sent.
     pub(crate) fn need_taken(&self, result: RawJson) -> Result<RawJson, RelayError> {
         match result.bytes().is_empty() || self.takes_bytes {
             true => Ok(result),
@@ -125,12 +125,12 @@ impl Reply {
         self.cancelled.cancelled().await;
     }
 
-    /// Is cancelled when the request is.
+    /// A token that is cancelled with the request.
     pub fn token(&self) -> &CancellationToken {
         &self.cancelled
     }
 
-    /// Is cancelled when the connection is lost, whatever became of the request.
+    /// A token that is cancelled when the connection is lost, also after the request has ended.
     pub fn connection(&self) -> &CancellationToken {
         &self.connection
     }
@@ -151,7 +151,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Waits for credit, for room and for the door. Whoever stops waiting before the last has sent nothing.
+    /// Waits for credit, for room in the buffer and for the driver, and then sends. Cancel safe: nothing is sent or charged before.
     async fn queue(&self, text: String) -> Result<(), Unsent> {
         let credit = async {
             let Some(credit) = &self.credit else { return Ok(None) };
@@ -172,7 +172,7 @@ impl Reply {
     }
 }
 
-/// What whoever asks for bytes is told where none can be sent.
+/// The error for a request of binary content on a connection without binary messages.
 pub fn bytes_not_taken() -> RelayError {
     RelayError::new(
         RelayErrorCode::InvalidRequest,

@@ -1,16 +1,16 @@
-//! Who can be asked.
+//! A receiver of requests.
 
 use async_trait::async_trait;
 
 use crate::{Ask, Call, Peer};
 
-/// Who can be asked: one side of a connection, or something before it that looks at what is asked.
+/// A receiver of requests: one side of a connection, or code before it that checks them.
 #[async_trait]
 pub trait Requester: Send + Sync {
-    /// Asks. Whatever goes wrong is the outcome of the call; who drops the call cancels it.
+    /// Sends a request. Every failure is an outcome of the call; dropping the call cancels it.
     async fn request(&self, ask: Ask) -> Call;
 
-    /// Whether it is worth asking for the bytes of a file in a binary message; who is behind it may refuse that all the same.
+    /// Whether to request file contents as binary messages. A receiver further on may still refuse that.
     fn takes_bytes(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! A WebSocket that carries the messages.
+//! A transport over a WebSocket.
 
 use std::task::{Context, Poll, ready};
 
@@ -16,13 +16,13 @@ use tokio_tungstenite::{
 
 use crate::{CloseCode, Limits, Lost, Transport};
 
-/// What lies between what is sent and the network: what overtakes does not overtake that.
+/// The size of the write buffer. Urgent messages cannot overtake what is in it, so it is small.
 const WRITE_BYTES_MAX: usize = 16 << 10;
 
-/// How much is read at once. All of it is cleared before, also for a small message.
+/// The size of a read. The buffer is zeroed before each, so a large one would slow down small messages.
 const READ_BYTES: usize = 32 << 10;
 
-/// How a WebSocket is to be opened: with this it never holds a message that is too large.
+/// The configuration for opening the WebSocket. With it, a message that is too large is never buffered.
 pub fn config(limits: &Limits) -> WebSocketConfig {
     WebSocketConfig::default()
         .max_message_size(Some(limits.frame_bytes_max))
@@ -31,12 +31,12 @@ pub fn config(limits: &Limits) -> WebSocketConfig {
         .write_buffer_size(WRITE_BYTES_MAX)
 }
 
-/// A WebSocket that carries the messages.
+/// A transport over a WebSocket.
 #[derive(Debug)]
 pub struct Socket<S>(WebSocketStream<S>);
 
 impl<S> Socket<S> {
-    /// One that was opened with [`config`].
+    /// A transport over a WebSocket that was opened with [`config`].
     pub fn new(socket: WebSocketStream<S>) -> Self {
         Self(socket)
     }
@@ -52,7 +52,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Socket<S>
                     Err(Lost::Closed { code: frame.code.into(), reason: frame.reason.as_str().to_owned() })
                 }
                 Some(Ok(Message::Close(None))) | None => Err(Lost::Gone),
-                // The library answers those of the WebSocket itself.
+                // The library responds to pings itself.
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
                 Some(Err(error)) => Err(lost(&error)),
             });
@@ -81,7 +81,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Socket<S>
 
     fn close(&mut self, code: CloseCode, reason: String) {
         let frame = CloseFrame { code: code.number().into(), reason: reason.into() };
-        // Who is gone does not need to hear it.
+        // The peer may have disconnected.
         let _ = self.0.start_send_unpin(Message::Close(Some(frame)));
     }
 }

@@ -1,4 +1,4 @@
-//! What a side takes beyond the frames of the protocol: it says so in its hello or its acceptance.
+//! The optional features of a side, which it announces in its hello or acceptance.
 
 use protocol::relay::{BINARY_READ, DeviceCapabilities, RawJson, StreamWindow};
 use serde::Deserialize;
@@ -6,27 +6,27 @@ use serde_json::{Map, Value, json};
 
 use crate::limits::WINDOW_BYTES_MAX;
 
-/// What a side takes.
+/// The optional features of a side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Takes {
-    /// How much of each stream; none if it knows no credit.
+    /// The window of each stream; `None` if it does not support credit.
     pub(crate) window: Option<u64>,
-    /// Whether the bytes of a file may come in a binary message.
+    /// Whether file contents may be sent as a binary message.
     pub(crate) bytes: bool,
 }
 
 impl Takes {
-    /// What this side takes, over a transport that may carry bytes.
+    /// The features of this side.
     pub(crate) fn ours(window_bytes: u32, carries_bytes: bool) -> Self {
         Self { window: Some(window_bytes.into()), bytes: carries_bytes }
     }
 
-    /// What a device says that it takes.
+    /// The features that a device announces.
     pub(crate) fn offered(capabilities: &DeviceCapabilities) -> Self {
         Self::read(capabilities.flow, &capabilities.extensions)
     }
 
-    /// What the other side says, when it accepts, that it takes.
+    /// The features that the server announces when it accepts a device.
     pub(crate) fn accepted(accepted: &RawJson) -> Self {
         #[derive(Deserialize)]
         struct Accepted {
@@ -39,7 +39,7 @@ impl Takes {
     }
 
     fn read(flow: Option<StreamWindow>, extensions: &[String]) -> Self {
-        // A window of nothing is none.
+        // A window of zero bytes counts as no support.
         let window = flow.map(|flow| flow.window_bytes).filter(|bytes| *bytes > 0);
         Self {
             window: window.map(|bytes| bytes.min(WINDOW_BYTES_MAX as u64)),
@@ -47,7 +47,7 @@ impl Takes {
         }
     }
 
-    /// Says it in a hello.
+    /// Announces the features in a hello.
     pub(crate) fn offer(self, capabilities: &mut DeviceCapabilities) {
         capabilities.flow = self.window.map(|window_bytes| StreamWindow { window_bytes });
         if self.bytes {
@@ -55,7 +55,7 @@ impl Takes {
         }
     }
 
-    /// Says it when a device is accepted that takes `theirs`: of what only one side knows nothing is said.
+    /// Announces the features in an acceptance, as far as the device supports them too.
     pub(crate) fn accept(self, theirs: Self, accepted: &mut Map<String, Value>) {
         if let (Some(window_bytes), Some(_)) = (self.window, theirs.window) {
             accepted.insert("flow".into(), json!(StreamWindow { window_bytes }));

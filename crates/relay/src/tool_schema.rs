@@ -1,8 +1,8 @@
-//! Whether the arguments of a tool are what its JSON Schema says.
+//! Validates the arguments of a tool against its JSON Schema.
 //!
-//! The runtime asks before it sends a call, and the device before it does anything. Both got the schema from somebody else, so
-//! a schema is bounded: in size, in depth, in patterns, and in how often it can have the same value looked at. It never leads
-//! anywhere else, as only references into itself are followed.
+//! Both the sender of a call and the device validate it. The schema is untrusted, so it is limited in size, in depth, in patterns and
+//! in the number of evaluations of the same value. Only references within the schema are followed, so nothing is loaded from
+//! elsewhere.
 
 mod bounds;
 mod names;
@@ -13,65 +13,65 @@ use serde_json::{Map, Value};
 
 use bounds::Bounds;
 
-/// The largest schema, in bytes of JSON. That of the largest tool we have met has 20 KiB.
+/// The largest schema, in bytes of JSON. The largest one seen in practice has 20 KiB.
 pub const SCHEMA_BYTES_MAX: usize = 64 << 10;
 
-/// How deep a schema may be nested.
+/// The nesting depth of a schema.
 pub const SCHEMA_DEPTH_MAX: usize = 32;
 
-/// How often a pattern may try another way to match before it counts as not matched.
+/// The number of backtracking steps after which a pattern counts as not matched.
 const BACKTRACKS_MAX: usize = 100_000;
 
 /// The largest compiled pattern, in bytes: `^\S{1,255}$` takes more than half of it.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// How many patterns a schema may have: compiled they take at most 64 MiB.
+/// The number of patterns in a schema. Compiled, they take at most 64 MiB.
 const PATTERNS_MAX: usize = 64;
 
-/// How much of what is wrong is told: more is of no use to a model.
+/// The length of an error message. A model has no use for more.
 const REASON_CHARS_MAX: usize = 300;
 
-/// The JSON Schema of the arguments of a tool, ready to be used.
+/// The compiled JSON Schema of the arguments of a tool.
 #[derive(Debug)]
 pub struct ToolSchema {
     validator: Validator,
     bounds: Bounds,
 }
 
-/// Why something cannot be the schema of a tool.
+/// Why a schema is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadSchema {
     /// It is too large.
     #[error("the schema has {actual} bytes; at most {SCHEMA_BYTES_MAX} are allowed")]
     Large {
-        /// How large it is.
+        /// Its size.
         actual: usize,
     },
     /// It is nested too deep.
     #[error("the schema is nested deeper than {SCHEMA_DEPTH_MAX} levels")]
     Deep,
-    /// It has arguments that are no object.
+    /// It does not describe an object.
     #[error("the `type` of a tool's schema must be `object`")]
     NoObject,
-    /// It refers to something outside, or in a way that is not followed.
+    /// It has a reference to something outside of it, or of a kind that is not supported.
     #[error("the schema refers to `{0}`, which it does not contain")]
     Elsewhere(String),
     /// It refers to itself without end.
     #[error("the schema refers to itself without end")]
     Endless,
-    /// To check a value would take too long, or too much memory.
+    /// Validating a value could take too much time or memory.
     #[error("the schema is too expensive to check: too many combinations or patterns")]
     Costly,
-    /// It is no JSON Schema.
+    /// It is not a JSON Schema.
     #[error("not a valid JSON Schema: {0}")]
     Invalid(String),
 }
 
 impl ToolSchema {
-    /// Makes a schema ready.
+    /// Compiles a schema.
     ///
     /// # Errors
-    /// If it is none, or is not bounded.
+    /// If it is not valid, or exceeds a limit.
     pub fn new(schema: &Map<String, Value>) -> Result<Self, BadSchema> {
         let schema = Value::Object(schema.clone());
         if bounds::depth(&schema) > SCHEMA_DEPTH_MAX {
@@ -99,10 +99,10 @@ impl ToolSchema {
         Ok(Self { validator, bounds })
     }
 
-    /// Whether these are arguments of the tool.
+    /// Validates the arguments of a call.
     ///
     /// # Errors
-    /// `invalid_request`, which names the place (a JSON pointer) but says nothing of the value that is there.
+    /// `invalid_request` with the JSON pointer of the invalid value, but not the value, which may be a secret.
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), RelayError> {
         let arguments = Value::Object(arguments.clone());
         if !self.bounds.allow(&arguments) {

@@ -1,4 +1,4 @@
-//! What carries the messages.
+//! The transport of messages.
 
 use std::task::{Context, Poll};
 
@@ -6,35 +6,35 @@ use protocol::relay::Packet;
 
 use crate::{CloseCode, Lost};
 
-/// Messages in both directions, in order. Who polls is the one task that drives the connection.
+/// Transports messages in both directions, in order. Only the driver of the connection polls it.
 pub trait Transport: Send + 'static {
-    /// The next message of the other side.
+    /// The next message of the peer.
     ///
     /// # Errors
-    /// If there is none: the other side closed, is gone, or sent what is no text.
+    /// If the peer has closed the connection or disconnected, or has sent something that is not a message.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<Packet, Lost>>;
 
-    /// Whether it carries binary messages: nobody sends one where it does not.
+    /// Whether it supports binary messages.
     fn carries_bytes(&self) -> bool;
 
     /// Whether [`send`](Self::send) may be called once.
     ///
     /// # Errors
-    /// If nothing can be sent any more.
+    /// If the connection has ended.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>>;
 
     /// Sends a message, after [`poll_ready`](Self::poll_ready).
     ///
     /// # Errors
-    /// If nothing can be sent any more.
+    /// If the connection has ended.
     fn send(&mut self, packet: Packet) -> Result<(), Lost>;
 
-    /// Whether everything is on its way.
+    /// Whether all sent messages have left this process.
     ///
     /// # Errors
-    /// If nothing can be sent any more.
+    /// If the connection has ended.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>>;
 
-    /// Says why nothing follows, after [`poll_ready`](Self::poll_ready).
+    /// Sends the reason for closing, after [`poll_ready`](Self::poll_ready).
     fn close(&mut self, code: CloseCode, reason: String);
 }

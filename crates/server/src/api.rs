@@ -49,7 +49,10 @@ pub fn document(openapi: OpenApi, prefix: &str) -> Value {
         let handler = operation["operationId"].as_str().unwrap_or_default();
         let name = format!("{prefix}{tag}_{handler}");
         operation["operationId"] = name.into();
-        describe_bytes(&mut operation["requestBody"]);
+        // Not by index, which would add a body of `null` to operations without one.
+        if let Some(body) = operation.get_mut("requestBody") {
+            describe_bytes(body);
+        }
         for response in members(&mut operation["responses"]) {
             add_description(response, &schemas);
             describe_bytes(response);

@@ -151,7 +151,7 @@ pub fn accept_event_stream(headers: &HeaderMap) -> Result<()> {
 pub struct AuthorHeader {
     /// The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
     /// a hub sets it, so that its users cannot act under another name.
-    #[param(rename = "tombolo-author", value_type = Option<String>)]
+    #[param(rename = "tombolo-author", value_type = Option<String>, pattern = "^[^\\x00-\\x1f\\x7f]{1,128}$")]
     author: Option<Author>,
 }
 

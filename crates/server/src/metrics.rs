@@ -1,14 +1,12 @@
 //! HTTP metrics, and the page that exports all metrics of a server.
 
+mod format;
 mod process;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
-use http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use http::{Method, StatusCode, header};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -18,8 +16,7 @@ use protocol::ProblemKind;
 
 use crate::{ProblemResponse, Result};
 
-/// The content type of the OpenMetrics text format.
-pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub use format::MetricsFormat;
 
 /// The prefix of all our metric names.
 const PREFIX: &str = "tombolo";
@@ -127,15 +124,15 @@ fn status_class(status: StatusCode) -> &'static str {
 }
 
 /// Renders the metrics of the process, and the ones that `fill` adds under our prefix.
-pub fn page(fill: impl FnOnce(&mut Registry)) -> Result<Response> {
+pub fn page(format: MetricsFormat, fill: impl FnOnce(&mut Registry)) -> Result<Response> {
     let mut registry = Registry::default();
     process::register(&mut registry);
     fill(registry.sub_registry_with_prefix(PREFIX));
     let mut page = String::new();
-    text::encode(&mut page, &registry).map_err(|fmt::Error| ProblemResponse::internal(&fmt::Error))?;
-    let mut response = Body::from(page).into_response();
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
-    Ok(response)
+    let written = text::encode(&mut page, &registry).and_then(|()| format.convert(page));
+    let page = written.map_err(|fmt::Error| ProblemResponse::internal(&fmt::Error))?;
+    let headers = [(header::CONTENT_TYPE, format.content_type()), (header::VARY, header::ACCEPT.as_str())];
+    Ok((headers, page).into_response())
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@ use std::{fmt::Display, sync::Arc, time::Instant};
 
 use http::{Method, Request, Response, Uri};
 use protocol::{ProblemKind, SessionId};
+use telemetry::HttpSide;
 use tower::{Service, ServiceExt};
 use tracing::{Instrument, Span, debug, field::Empty, info_span};
 
-use crate::{HttpMetrics, RequestId, RouteTemplates};
+use crate::{HttpMetrics, RequestId, RouteTemplates, route_templates::NO_ROUTE};
 
 /// Wraps the handling of every request, outside all other layers.
 #[derive(Clone)]
@@ -35,7 +36,8 @@ impl RequestTracker {
         let route = self.templates.find(request.uri().path()).clone();
         let method = request.method().clone();
         let span = request_span(&id, &method, &route, request.uri());
-        telemetry::set_remote_parent(&span, request.headers(), || format!("{method} {route}"));
+        telemetry::set_remote_parent(&span, request.headers(), || span_name(&method, &route));
+        telemetry::record_request(&span, &request);
         let metrics = self.metrics.clone();
         let handling = id.clone().scope(service.oneshot(request));
         let recorded_span = span.clone();
@@ -44,7 +46,7 @@ impl RequestTracker {
             id.insert_into(response.headers_mut());
             let status = response.status();
             let elapsed = started.elapsed();
-            recorded_span.record("status", status.as_u16());
+            telemetry::record_response(&recorded_span, HttpSide::Server, status);
             debug!(elapsed_us = elapsed.as_micros() as u64, "response started");
             metrics.count_response(route, &method, status, elapsed);
             // Removed from the response, so that it is not counted twice if the hub forwards it within this process.
@@ -61,18 +63,24 @@ fn request_span(id: &RequestId, method: &Method, route: &str, uri: &Uri) -> Span
     let span = info_span!(
         "request",
         id = id.as_str(),
-        %method,
-        route,
+        http.request.method = %telemetry::method_name(method),
+        http.route = (route != NO_ROUTE).then_some(route),
         runtime = Empty,
         session = Empty,
         instance = Empty,
-        status = Empty,
+        http.response.status_code = Empty,
         otel.kind = "server",
     );
     if !span.is_disabled() {
         record_resources(&span, uri.path());
     }
     span
+}
+
+/// The name of an exported span. It has few values, as the semantic conventions ask.
+fn span_name(method: &Method, route: &str) -> String {
+    let method = telemetry::method_name(method);
+    if route == NO_ROUTE { method.to_owned() } else { format!("{method} {route}") }
 }
 
 /// Records the ids of the runtime, session and instance that appear in the path.

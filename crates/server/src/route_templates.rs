@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// The label of requests that match no route.
-const NONE: &str = "none";
+pub(crate) const NO_ROUTE: &str = "none";
 
 /// The route templates of a server.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl RouteTemplates {
             // Ignore errors: axum has already rejected duplicate and malformed templates of the same router.
             let _ = routes.insert(template.clone(), template.into());
         }
-        Self { routes, none: NONE.into() }
+        Self { routes, none: NO_ROUTE.into() }
     }
 
     /// The template that matches a path.
@@ -42,9 +42,9 @@ mod tests {
             ("/v1/acp", "/v1/acp"),
             ("/v1/acp/a", "/v1/acp/{id}"),
             ("/v1/acp/a/x", "/v1/acp/{id}/x"),
-            ("/v1/acp/a/secret", NONE),
+            ("/v1/acp/a/secret", NO_ROUTE),
             ("/api/box/v1/secret", "/api/{of}/{*rest}"),
-            ("/", NONE),
+            ("/", NO_ROUTE),
         ] {
             assert_eq!(&**templates.find(path), route, "{path}");
         }

@@ -4,16 +4,13 @@ use std::time::Duration;
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
-use opentelemetry_sdk::{
-    Resource,
-    trace::{BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider},
-};
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider};
 use reqwest::{Url, redirect};
 use tokio::runtime::Handle;
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::{Layer, filter::filter_fn, registry::LookupSpan};
 
-use crate::otlp_transport::OtlpTransport;
+use crate::{otlp_transport::OtlpTransport, trace_service::TraceService};
 
 /// The maximum number of queued spans; further ones are dropped, which is logged. A span takes about 1 KiB.
 const QUEUED_SPANS_MAX: usize = 2048;
@@ -35,6 +32,15 @@ const TRACES_PATH: [&str; 2] = ["v1", "traces"];
 
 /// The crates whose spans are exported; spans of libraries are not.
 const EXPORTED_CRATES: [&str; 3] = ["hub", "server", "worker_runtime"];
+
+/// The address of a collector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TraceCollector {
+    /// Spans go to `/v1/traces` below this URL.
+    Base(String),
+    /// Spans go to exactly this URL.
+    TracesUrl(String),
+}
 
 /// Exports the spans of this process to a collector until it is shut down.
 ///
@@ -60,18 +66,24 @@ pub enum InvalidExport {
 }
 
 impl TraceExport {
-    /// Exports the spans of `service` to the collector at `endpoint`, with requests on `runtime`.
+    /// Exports the spans of `service` to `collector`, with requests on `runtime`.
     ///
-    /// Headers for the collector, such as an API key, come from `OTEL_EXPORTER_OTLP_HEADERS`.
+    /// The OpenTelemetry SDK reads some variables itself: headers for the collector, such as an API key, from
+    /// `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or `OTEL_EXPORTER_OTLP_HEADERS`, and the sampler from `OTEL_TRACES_SAMPLER` and
+    /// `OTEL_TRACES_SAMPLER_ARG`.
     ///
     /// # Errors
     /// When the address or the environment is invalid. The collector is not contacted yet.
-    pub fn new(endpoint: &str, service: &'static str, runtime: Handle) -> Result<Self, InvalidExport> {
+    pub fn new(
+        collector: &TraceCollector,
+        service: TraceService,
+        runtime: Handle,
+    ) -> Result<Self, InvalidExport> {
         let http = reqwest::Client::builder().timeout(REQUEST_TIMEOUT).redirect(redirect::Policy::none());
         let http = http.build().map_err(InvalidExport::Client)?;
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
-            .with_endpoint(traces_url(endpoint)?)
+            .with_endpoint(collector.traces_url()?)
             .with_timeout(REQUEST_TIMEOUT)
             .with_http_client(OtlpTransport { http, runtime, tasks: Default::default() })
             .build()
@@ -82,7 +94,7 @@ impl TraceExport {
             .with_scheduled_delay(EXPORT_INTERVAL)
             .build();
         let processor = BatchSpanProcessor::builder(exporter).with_batch_config(batches).build();
-        let resource = Resource::builder().with_service_name(service).build();
+        let resource = service.into_resource();
         let provider =
             SdkTracerProvider::builder().with_span_processor(processor).with_resource(resource).build();
         Ok(Self { provider })
@@ -113,14 +125,20 @@ fn is_exported(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && *metadata.level() <= tracing::Level::INFO && EXPORTED_CRATES.contains(&crate_name)
 }
 
-fn traces_url(endpoint: &str) -> Result<String, InvalidExport> {
-    let invalid = || InvalidExport::Endpoint(endpoint.into());
-    let mut url: Url = endpoint.parse().map_err(|_| invalid())?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(invalid());
+impl TraceCollector {
+    /// The URL that spans are sent to.
+    fn traces_url(&self) -> Result<String, InvalidExport> {
+        let (Self::Base(address) | Self::TracesUrl(address)) = self;
+        let invalid = || InvalidExport::Endpoint(address.clone());
+        let mut url: Url = address.parse().map_err(|_| invalid())?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(invalid());
+        }
+        if let Self::Base(_) = self {
+            url.path_segments_mut().map_err(|()| invalid())?.pop_if_empty().extend(TRACES_PATH);
+        }
+        Ok(url.into())
     }
-    url.path_segments_mut().map_err(|()| invalid())?.pop_if_empty().extend(TRACES_PATH);
-    Ok(url.into())
 }
 
 #[cfg(test)]
@@ -129,10 +147,17 @@ mod tests {
 
     #[test]
     fn the_traces_path_is_appended_to_the_collector_address() {
+        let traces_url = |base: &str| TraceCollector::Base(base.into()).traces_url();
         assert_eq!(traces_url("http://127.0.0.1:4318").unwrap(), "http://127.0.0.1:4318/v1/traces");
         assert_eq!(traces_url("https://o.example/otlp/").unwrap(), "https://o.example/otlp/v1/traces");
         for invalid in ["", "here", "ftp://o.example", "mailto:o"] {
             assert!(traces_url(invalid).is_err(), "{invalid}");
         }
+    }
+
+    #[test]
+    fn the_url_for_traces_is_taken_as_it_is() {
+        let url = TraceCollector::TracesUrl("http://127.0.0.1:4318/spans".into()).traces_url();
+        assert_eq!(url.unwrap(), "http://127.0.0.1:4318/spans");
     }
 }

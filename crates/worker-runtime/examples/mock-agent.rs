@@ -1,4 +1,4 @@
-//! The mock agent by itself, for whoever holds sessions without the `tombolo` program.
+//! The mock agent as a program of its own, for tests that run sessions without `tombolo`.
 
 use std::{io, process::ExitCode};
 

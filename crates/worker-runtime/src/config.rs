@@ -1,4 +1,4 @@
-//! How sessions are held.
+//! The configuration of sessions.
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
 
@@ -8,43 +8,44 @@ use protocol::{
     sessions::AgentError,
 };
 
-/// How sessions are held.
+/// The configuration of sessions.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where they are kept: one file of journals, and a directory for what only the agents read.
+    /// The directory of the database, and of the private directories of the sessions.
     pub directory: PathBuf,
-    /// The directory that an agent works in if nothing else is said.
+    /// The working directory of agents whose session names none.
     pub current_dir: PathBuf,
-    /// Variables of ours that agents do not inherit.
+    /// Our own environment variables, which agents do not inherit.
     pub env_remove: Vec<OsString>,
-    /// How long an agent may take to end by itself before it is killed.
+    /// How long an agent may take to become ready after its process was started.
+    pub ready_timeout: Duration,
+    /// How long an agent may take to exit before it is killed.
     pub grace: Duration,
-    /// How long a person may take to answer; for ever if none.
-    pub patience: Option<Duration>,
-    /// How long an agent that has nothing to do stays, if it can go on later.
+    /// How long a wait stays open without an answer; for ever if `None`.
+    pub answer_timeout: Option<Duration>,
+    /// How long an idle agent keeps running, if it can resume its conversation later.
     pub idle: Duration,
-    /// How many sessions there can be.
+    /// The number of sessions that may exist.
     pub sessions_max: usize,
 }
 
-/// What is configured for a directory.
+/// Provides the configuration of directories.
 pub trait Settings: Send + Sync + 'static {
-    /// The MCP servers and the skills, each in a directory of its own, that agents in `directory` are to have: what is
-    /// configured there, and the `skills` of the session.
-    fn of(
+    /// The MCP servers and skills for agents in `directory`: those configured for it, and the `skills` of the session.
+    fn for_directory(
         &self,
         directory: PathBuf,
         skills: BTreeMap<String, Skill>,
     ) -> BoxFuture<'static, DirectorySettings>;
 }
 
-/// What agents in a directory are to have.
+/// The configuration of a directory.
 #[derive(Debug, Clone, Default)]
 pub struct DirectorySettings {
     /// MCP servers, by name.
     pub mcp: BTreeMap<String, McpServer>,
-    /// Directories that hold one skill each, by its name.
+    /// Directories that contain one skill each, by the name of the skill.
     pub skills: BTreeMap<String, PathBuf>,
-    /// What is configured and cannot be had.
+    /// Configured entries that are not available.
     pub warnings: Vec<AgentError>,
 }

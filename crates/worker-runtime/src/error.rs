@@ -1,4 +1,4 @@
-//! What can go wrong with a session.
+//! Errors of session operations.
 
 use std::{io, sync::Arc};
 
@@ -9,97 +9,97 @@ use protocol::{
     wait::{PermissionOutcome, QuestionOutcome, WaitOutcome, WaitSettlement},
 };
 
-/// What can go wrong with a session.
+/// An error of a session operation.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// There is no such session.
+    /// The session does not exist.
     #[error("session `{0}` does not exist")]
     NotFound(SessionId),
-    /// The session is another one.
+    /// The session was created with other parameters.
     #[error(
         "session `{0}` already exists with other parameters; choose another id, or repeat the original request"
     )]
     Conflict(SessionId),
-    /// There is no such agent.
+    /// The agent does not exist.
     #[error(transparent)]
     UnknownAgent(#[from] agent_catalog::UnknownAgent),
-    /// The agent would have to work in a place that is none.
+    /// The working directory cannot be used.
     #[error("`directory` must be the absolute path of an existing directory: `{path}` {problem}")]
     Directory {
-        /// What the client sent.
+        /// The path, as the client sent it.
         path: String,
-        /// What is wrong with it.
+        /// The problem, as the end of a sentence.
         problem: &'static str,
     },
-    /// A variable cannot be given to a process.
+    /// An environment variable is invalid.
     #[error(
         "`env` contains an invalid variable `{0}`: names must not be empty or contain `=`, and nothing may contain NUL"
     )]
     Variable(String),
-    /// There are too many sessions.
+    /// The limit of sessions is reached.
     #[error("the limit of {0} sessions is reached; delete some first")]
     TooMany(usize),
-    /// A turn runs, and the message was not to wait.
+    /// A turn is running, and the client asked for a rejection in that case.
     #[error(
         "session `{session}` is busy with turn {turn}; wait for it to end, or send with `whenBusy: queue`"
     )]
     Busy {
         /// The session.
         session: SessionId,
-        /// What it does.
+        /// The running turn.
         turn: TurnId,
     },
-    /// Too many messages wait.
+    /// The queue of inputs is full.
     #[error("{0} messages are queued already; send again after a turn has ended")]
     QueueFull(usize),
-    /// The agent cannot do this.
+    /// The agent does not support the operation.
     #[error("the agent `{agent}` does not support this: {message}")]
     Unsupported {
         /// The agent.
         agent: AgentName,
-        /// What it cannot do, for programs.
+        /// The missing feature, for programs.
         feature: &'static str,
-        /// What it cannot do, for people.
+        /// The missing feature, for people.
         message: &'static str,
     },
-    /// The agent does not offer what a new session chooses.
+    /// The agent does not offer a choice of the request, such as a model.
     #[error("the agent `{agent}` does not support this: {message}")]
     NotOffered {
         /// The agent.
         agent: AgentName,
-        /// What it does not offer, and what it does.
+        /// The missing choice, and the available ones.
         message: String,
     },
-    /// The key was used for another message.
+    /// The idempotency key was used for another message.
     #[error("the idempotency key `{0}` was already used for another message; use a new key")]
     KeyReused(IdempotencyKey),
-    /// There is no such input.
+    /// The input does not exist.
     #[error("input {0} does not exist")]
     InputNotFound(InputId),
-    /// It is too late to change the input.
+    /// The input is no longer queued.
     #[error("input {0} can no longer be changed: it was already delivered, rejected or withdrawn")]
     InputGone(InputId),
-    /// There is no such wait, or not of this kind.
+    /// The wait does not exist, or is of another kind.
     #[error("there is no open question or permission request {0}")]
     WaitNotFound(WaitId),
-    /// Somebody was faster, or it no longer matters.
+    /// The wait is settled already.
     #[error("{wait} was already answered{}: {}", by(settled), how(settled))]
     Settled {
-        /// What it was.
+        /// The wait.
         wait: WaitId,
-        /// How it was settled.
+        /// Its settlement.
         settled: Box<WaitSettlement>,
     },
-    /// The answer does not fit the question.
+    /// The answer does not fit the question, for people.
     #[error("{0}")]
     InvalidAnswer(String),
-    /// The agent cannot be used.
+    /// The agent could not be started.
     #[error("the agent could not be started")]
     Agent(Box<AgentError>),
-    /// The file of sessions cannot be used.
+    /// The database of sessions cannot be used.
     #[error("could not read or write the session store")]
     Storage(#[source] Arc<durable::Error>),
-    /// The private file with the secrets of a session cannot be used.
+    /// The private file with the secrets of a session cannot be read or written.
     #[error("could not read or write the secrets of session `{session}`")]
     Secrets {
         /// The session.
@@ -107,13 +107,25 @@ pub enum Error {
         /// The cause.
         source: Arc<io::Error>,
     },
-    /// The thread that agents are heard on cannot be had.
+    /// The thread of the workers could not be started.
     #[error("could not start the session thread")]
     Thread(#[source] Arc<io::Error>),
-    /// A note in the file cannot be understood.
+    /// A stored record of a session cannot be read. The session stays as it is on the disk.
+    #[error(
+        "the {record} of session `{session}` cannot be read; start the version of Tombolo that wrote it, or delete the session"
+    )]
+    Unreadable {
+        /// The session.
+        session: SessionId,
+        /// The record, for people.
+        record: String,
+        /// The cause.
+        source: Arc<serde_json::Error>,
+    },
+    /// The stored events of a session contradict its records.
     #[error("the stored state of session `{0}` is unreadable")]
     Damaged(SessionId),
-    /// The daemon is ending, or the session is.
+    /// The session is being deleted, or the daemon is shutting down.
     #[error("session `{0}` is being deleted")]
     Ending(SessionId),
 }
@@ -122,7 +134,7 @@ fn by(settled: &WaitSettlement) -> String {
     settled.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default()
 }
 
-/// The outcome in the words with which users answer.
+/// The outcome, in the words of the CLI's answers.
 fn how(settled: &WaitSettlement) -> String {
     match &settled.outcome {
         WaitOutcome::Permission(PermissionOutcome::Once) => "allow once".into(),
@@ -137,13 +149,23 @@ fn how(settled: &WaitSettlement) -> String {
     }
 }
 
+impl Error {
+    pub(crate) fn unreadable(
+        session: &SessionId,
+        record: impl Into<String>,
+        source: serde_json::Error,
+    ) -> Self {
+        Error::Unreadable { session: session.clone(), record: record.into(), source: Arc::new(source) }
+    }
+}
+
 impl From<durable::Error> for Error {
     fn from(error: durable::Error) -> Self {
         Error::Storage(Arc::new(error))
     }
 }
 
-/// An error and what is behind it, in a line.
+/// An error and its causes, in one line.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,18 +1,19 @@
-//! How a record lies in the journal: its JSON without `seq`, which is the journal's own number, and behind it what the
-//! agent said in its own words, which few readers want.
+//! The encoding of an event record in the journal: the length of its JSON, its JSON without `seq`, and the agent's own message.
+//!
+//! `seq` is the journal's number of the frame. The agent's message comes last because few readers want it.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
 use protocol::{AgentName, Event, EventId, EventRecord, SessionId};
 use serde::{Serialize, de::IgnoredAny};
 
-/// How long the number is that a frame begins with: the length of its JSON.
+/// The size of the number with which a frame starts: the length of its JSON.
 const LENGTH_BYTES: usize = size_of::<u32>();
 
-/// A record without its place and the agent's own words.
+/// A record without `seq` and `raw`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Body<'a> {
+pub(crate) struct RecordBody<'a> {
     pub(crate) id: EventId,
     pub(crate) time: Timestamp,
     pub(crate) session_id: &'a SessionId,
@@ -24,16 +25,16 @@ pub(crate) struct Body<'a> {
     pub(crate) synthetic: bool,
 }
 
-/// A frame for the journal. `scratch` is memory to put it together in, whatever is in it.
-pub(crate) fn encode(body: &Body<'_>, raw: Option<&[u8]>, scratch: &mut Vec<u8>) -> Bytes {
+/// Encodes a frame. `scratch` is a reusable buffer; its content is replaced.
+pub(crate) fn encode(body: &RecordBody<'_>, raw: Option<&[u8]>, scratch: &mut Vec<u8>) -> Bytes {
     scratch.clear();
     scratch.extend_from_slice(&[0; LENGTH_BYTES]);
-    // A wire type always can be serialised.
+    // Serialisation of a wire type cannot fail.
     let _ = serde_json::to_writer(&mut *scratch, body);
     let length = u32::try_from(scratch.len() - LENGTH_BYTES).unwrap_or(u32::MAX);
     scratch[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
     match raw {
-        // A line break can only stand between the words of JSON, and a stream of events would end the event there.
+        // Server-sent events end at a line break. In valid JSON it can only be white space, so a blank replaces it.
         Some(raw) if serde_json::from_slice::<IgnoredAny>(raw).is_ok() => {
             let from = scratch.len();
             scratch.extend_from_slice(raw);
@@ -48,32 +49,31 @@ pub(crate) fn encode(body: &Body<'_>, raw: Option<&[u8]>, scratch: &mut Vec<u8>)
     Bytes::copy_from_slice(scratch)
 }
 
-/// Writes the JSON of the record that lies in `frame` at the place `seq`.
+/// Writes the JSON of the record with the number `seq` that `frame` encodes.
 pub fn render(seq: u64, frame: &[u8], include_raw: bool, out: &mut BytesMut) {
     let (body, raw) = parts(frame);
     out.put_slice(b"{\"seq\":");
     out.put_slice(itoa::Buffer::new().format(seq).as_bytes());
     out.put_u8(b',');
     let body = body.strip_prefix(b"{").unwrap_or(body);
-    match include_raw && !raw.is_empty() {
-        true => {
-            out.put_slice(body.strip_suffix(b"}").unwrap_or(body));
-            out.put_slice(b",\"raw\":");
-            out.put_slice(raw);
-            out.put_u8(b'}');
-        }
-        false => out.put_slice(body),
+    if include_raw && !raw.is_empty() {
+        out.put_slice(body.strip_suffix(b"}").unwrap_or(body));
+        out.put_slice(b",\"raw\":");
+        out.put_slice(raw);
+        out.put_u8(b'}');
+    } else {
+        out.put_slice(body);
     }
 }
 
-/// The record that lies in `frame` at the place `seq`.
+/// Decodes the record with the number `seq`.
 pub fn decode(seq: u64, frame: &[u8], include_raw: bool) -> serde_json::Result<EventRecord> {
     let mut json = BytesMut::new();
     render(seq, frame, include_raw, &mut json);
     serde_json::from_slice(&json)
 }
 
-/// The record without its place, and the agent's own words.
+/// Splits a frame into the JSON without `seq`, and the agent's own message.
 pub(crate) fn parts(frame: &[u8]) -> (&[u8], &[u8]) {
     let Some((length, rest)) = frame.split_first_chunk() else { return (b"{}", b"") };
     rest.split_at_checked(u32::from_le_bytes(*length) as usize).unwrap_or((rest, b""))
@@ -89,7 +89,7 @@ mod tests {
     fn frame(raw: Option<&[u8]>) -> Bytes {
         let event = Event::Status(SessionStatus { state: SessionState::Idle, detail: None });
         encode(
-            &Body {
+            &RecordBody {
                 id: EventId::mint(),
                 time: Timestamp::UNIX_EPOCH,
                 session_id: &"s".parse().unwrap(),
@@ -105,7 +105,7 @@ mod tests {
 
     /// sessions-4: `includeRaw` adds the agent's own payload, and nothing else.
     #[test]
-    fn the_agents_own_words_are_there_for_whoever_asks() {
+    fn the_agents_own_message_is_included_on_request() {
         let with = decode(7, &frame(Some(br#"{"a": 1}"#)), true).unwrap();
         assert_eq!((with.seq, &with.raw), (7, &Some(json!({ "a": 1 }))));
         let without = decode(7, &frame(Some(br#"{"a": 1}"#)), false).unwrap();
@@ -114,7 +114,7 @@ mod tests {
         assert!(without.synthetic);
     }
 
-    /// A record is one line, whatever the agent wrote between its words.
+    /// A record is one line, also if the agent's JSON has line breaks.
     #[test]
     fn a_record_has_no_line_breaks() {
         let mut json = BytesMut::new();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_json_are_a_text() {
+    fn a_message_that_is_not_json_is_a_string() {
         assert_eq!(decode(1, &frame(Some(b"oh \xff")), true).unwrap().raw, Some(json!("oh \u{fffd}")));
         assert_eq!(decode(1, &frame(None), true).unwrap().raw, None);
     }

@@ -1,4 +1,4 @@
-//! What is counted of sessions.
+//! The metrics of sessions.
 
 use journal::durable;
 use prometheus_client::{
@@ -11,22 +11,22 @@ use prometheus_client::{
 };
 use protocol::{event::TurnEndReason, sessions::SessionState};
 
-/// The one thing that a number is told apart by.
-type Label = [(&'static str, &'static str); 1];
+/// The only label of a metric.
+type MetricLabel = [(&'static str, &'static str); 1];
 
-/// What is counted of sessions. Clones count together.
+/// The metrics of sessions. Clones share their counters.
 #[derive(Debug, Clone)]
-pub(crate) struct Metrics {
+pub(crate) struct SessionMetrics {
     pub(crate) turn_starts: Counter,
-    turn_ends: Family<Label, Counter>,
+    turn_ends: Family<MetricLabel, Counter>,
     pub(crate) agent_starts: Counter,
     pub(crate) agent_start_failures: Counter,
     pub(crate) agent_crashes: Counter,
-    /// What is counted of writing.
+    /// The metrics of the database.
     pub(crate) journal: durable::JournalMetrics,
 }
 
-/// Every way that a turn may end, …
+/// The values of the label `reason`.
 const REASONS: [TurnEndReason; 6] = [
     TurnEndReason::Completed,
     TurnEndReason::Interrupted,
@@ -36,7 +36,7 @@ const REASONS: [TurnEndReason; 6] = [
     TurnEndReason::Other,
 ];
 
-/// … and every state that a session may be in.
+/// The values of the label `state`.
 const STATES: [SessionState; 5] = [
     SessionState::Dormant,
     SessionState::Starting,
@@ -45,11 +45,11 @@ const STATES: [SessionState; 5] = [
     SessionState::Waiting,
 ];
 
-impl Default for Metrics {
+impl Default for SessionMetrics {
     fn default() -> Self {
         let turn_ends = Family::default();
         for reason in REASONS {
-            turn_ends.get_or_create_owned(&[("reason", ended(reason))]);
+            turn_ends.get_or_create_owned(&[("reason", reason_label(reason))]);
         }
         Self {
             turn_starts: Counter::default(),
@@ -62,7 +62,7 @@ impl Default for Metrics {
     }
 }
 
-impl Metrics {
+impl SessionMetrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register("turn_starts", "Turns started", self.turn_starts.clone());
         registry.register("turn_ends", "Turns ended", self.turn_ends.clone());
@@ -75,19 +75,19 @@ impl Metrics {
     }
 
     pub(crate) fn turn_ended(&self, reason: TurnEndReason) {
-        self.turn_ends.get_or_create(&[("reason", ended(reason))]).inc();
+        self.turn_ends.get_or_create(&[("reason", reason_label(reason))]).inc();
     }
 }
 
-/// Tells how it is with the sessions: the state of each, and how many waits it has.
-pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item = (SessionState, u64)>) {
-    let states = Family::<Label, Gauge>::default();
+/// Registers gauges with the states and the numbers of open waits of all sessions.
+pub(crate) fn register_gauges(registry: &mut Registry, sessions: impl Iterator<Item = (SessionState, u64)>) {
+    let states = Family::<MetricLabel, Gauge>::default();
     for known in STATES {
-        states.get_or_create_owned(&[("state", state(known))]);
+        states.get_or_create_owned(&[("state", state_label(known))]);
     }
     let (mut agents, mut waits) = (0, 0);
     for (now, open) in sessions {
-        states.get_or_create(&[("state", state(now))]).inc();
+        states.get_or_create(&[("state", state_label(now))]).inc();
         agents += u64::from(now != SessionState::Dormant);
         waits += open;
     }
@@ -96,8 +96,8 @@ pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item
     registry.register("waits_open", "Open questions and permission requests", ConstGauge::new(waits));
 }
 
-/// How a turn ended, as it is counted.
-pub(crate) fn ended(reason: TurnEndReason) -> &'static str {
+/// The value of the label `reason`.
+pub(crate) fn reason_label(reason: TurnEndReason) -> &'static str {
     match reason {
         TurnEndReason::Completed => "completed",
         TurnEndReason::Interrupted => "interrupted",
@@ -108,8 +108,8 @@ pub(crate) fn ended(reason: TurnEndReason) -> &'static str {
     }
 }
 
-/// A state as it is counted.
-fn state(state: SessionState) -> &'static str {
+/// The value of the label `state`.
+fn state_label(state: SessionState) -> &'static str {
     match state {
         SessionState::Dormant => "dormant",
         SessionState::Starting => "starting",

@@ -1,7 +1,7 @@
-//! A worker as others watch it: what it has come to, and everything that happens after that.
+//! The observation of a worker: a snapshot, and every event after it.
 //!
-//! Frames are text that is ready to be sent. What lies in the journal is not taken apart for them: an event is cut out of
-//! its record as it stands there.
+//! Frames are JSON text that is ready to be sent. Events are not parsed for them: the text of an event is cut out of its stored
+//! record.
 
 mod frames;
 mod resume;
@@ -16,70 +16,72 @@ use protocol::{
 };
 use tracing::warn;
 
-use crate::{Error, Readers, Sessions, error::chain};
-use frames::Frames;
-use resume::Place;
+use crate::{Error, EventReader, Sessions, error::chain};
+use frames::FrameRenderer;
+use resume::ResumePoint;
 
-/// How many events are sent at once, so that whoever reads slowly holds no more.
+/// The number of events that are sent at once. It bounds the memory that a slow reader holds.
 const BATCH_MAX: usize = 256;
 
-/// What watches one worker.
+/// The observation of one worker.
 pub struct Observation {
-    /// What goes first.
+    /// Frames to send before those of the source.
     ready: VecDeque<Bytes>,
-    /// Where the rest comes from, or why nothing does.
-    source: Result<Source, StreamEnd>,
+    /// The source of further frames, or the reason why the observation ends.
+    source: Result<ObservedEvents, StreamEnd>,
 }
 
-/// The events of a worker, from one place on.
-struct Source {
-    frames: Frames,
-    reader: Readers,
-    /// Events up to here are in the snapshot.
+/// The events of a worker from one position on.
+struct ObservedEvents {
+    frames: FrameRenderer,
+    reader: EventReader,
+    /// The snapshot includes the events up to this one.
     covered: u64,
-    /// It was told that everything from here on has just happened.
-    live: bool,
-    /// The worker has said that it is over; otherwise it is the daemon that ends.
-    over: bool,
+    /// Whether the client knows that all further events are new.
+    is_live: bool,
+    /// Whether the worker has ended, so that the end of its events is not that of the daemon.
+    has_ended: bool,
 }
 
-/// It ends with this trouble of the runtime.
-fn trouble(trouble: DiagnosticKind, message: &str) -> StreamEnd {
-    StreamEnd::new(StreamLeg::Runtime, trouble, message)
+/// The end of an observation because of an error of the runtime.
+fn runtime_error(kind: DiagnosticKind, message: &str) -> StreamEnd {
+    StreamEnd::new(StreamLeg::Runtime, kind, message)
 }
 
 impl Sessions {
-    /// Watches a worker: its snapshot first, then what happens; with a cursor also what happened since, if that is kept.
+    /// Observes a worker: a snapshot first, then the events after it. With a cursor, the events since then are repeated if they
+    /// are still available.
     ///
     /// # Errors
-    /// If there is no such worker, or it cannot be read. What is wrong with the cursor is how the observation ends.
+    /// If the worker does not exist or cannot be read. An unusable cursor is not an error here: the observation ends with it.
     pub async fn observe(&self, id: &SessionId, cursor: Option<&str>) -> Result<Observation, Error> {
         let journal = self.journal(id).await?;
-        let place = match cursor {
-            Some(cursor) => match resume::place(&journal, cursor).await {
-                Ok(place) => Some(place),
+        let resumed = match cursor {
+            Some(cursor) => match resume::resume_point(&journal, cursor).await {
+                Ok(point) => Some(point),
                 Err(end) => return Ok(Observation { ready: VecDeque::new(), source: Err(end) }),
             },
             None => None,
         };
-        // First what it covers, then what comes after exactly that: nothing falls in between.
+        // The reader starts exactly after the events in the snapshot, so no event is lost in between.
         let snapshot = self.snapshot(id).await?;
         let covered = snapshot.seq;
-        let frames = Frames::new(id.clone(), journal.bounds().epoch);
-        let reader = self.reader(id, place.map_or(covered, |Place(seq)| seq.min(covered))).await?;
+        let frames = FrameRenderer::new(id.clone(), journal.bounds().epoch);
+        let reader = self.reader(id, resumed.map_or(covered, |ResumePoint(seq)| seq.min(covered))).await?;
         let mut ready = VecDeque::from([frames.snapshot(snapshot)]);
-        if place.is_some() {
+        if resumed.is_some() {
             ready.push_back(frames::control(StreamControl::Resumed { resume: ResumeOutcome::Ok }));
         }
-        Ok(Observation { ready, source: Ok(Source { frames, reader, covered, live: false, over: false }) })
+        let source = ObservedEvents { frames, reader, covered, is_live: false, has_ended: false };
+        Ok(Observation { ready, source: Ok(source) })
     }
 }
 
 impl Observation {
-    /// The next frames, waiting for them. Cancel safe.
+    /// Waits for the next frames. Cancel safe.
     ///
     /// # Errors
-    /// When there are none any more: how it ends.
+    /// The end of the observation.
     pub async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         let source = match &mut self.source {
             Ok(source) => source,
@@ -93,25 +95,25 @@ impl Observation {
     }
 }
 
-impl Source {
-    /// The next frames, all at once. Cancel safe.
+impl ObservedEvents {
+    /// Waits for the next frames. Cancel safe.
     async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
-        // Whatever was missed is sent: the next event is one that has just happened.
-        if !self.live && self.reader.cursor().seq.get() >= self.covered {
-            self.live = true;
+        // All missed events are sent, so the next one is new.
+        if !self.is_live && self.reader.cursor().seq.get() >= self.covered {
+            self.is_live = true;
             return Ok(vec![frames::control(StreamControl::Live)]);
         }
         match self.reader.next().await {
             Ok(Some(JournalItem::Frames(chunk))) => {
                 let frames = chunk.frames().map(|(seq, frame)| {
-                    self.over |= frames::is_end(&frame);
+                    self.has_ended |= frames::is_end(&frame);
                     self.frames.event(seq.get(), &frame, seq.get() <= self.covered)
                 });
                 Ok(frames.collect())
             }
             Ok(Some(JournalItem::Gap(_))) => Err(resume::expired()),
             Ok(None) | Err(durable::Error::Deleted) => {
-                let code = if self.over { StreamCloseCode::NORMAL } else { StreamCloseCode::AWAY };
+                let code = if self.has_ended { StreamCloseCode::NORMAL } else { StreamCloseCode::AWAY };
                 Err(StreamEnd::without_diagnostic(code))
             }
             Err(error) => Err(unreadable(&error)),
@@ -119,10 +121,10 @@ impl Source {
     }
 }
 
-/// How an observation ends whose journal cannot be read.
+/// The end of an observation whose journal cannot be read.
 fn unreadable(error: &durable::Error) -> StreamEnd {
     warn!(error = %chain(error), "could not open a worker's event stream");
-    trouble(DiagnosticKind::WorkerUnavailable, "the worker's events cannot be read")
+    runtime_error(DiagnosticKind::WorkerUnavailable, "the worker's events cannot be read")
 }
 
 #[cfg(test)]

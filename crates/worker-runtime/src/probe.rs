@@ -1,4 +1,4 @@
-//! Finding out whether an agent can use its model: it is asked something small, beside the session.
+//! Checks that an agent can use its model, with a small prompt outside of the session.
 
 use std::time::Duration;
 
@@ -6,56 +6,57 @@ use agent_adapters::{Fact, Order, Out, Prompt};
 use protocol::{Event, InputId, sessions::AgentError};
 
 use crate::{
-    launch::{Launcher, Start},
-    link::Link,
+    agent_link::{AgentLink, AgentOutput},
+    launcher::{AgentStart, Launcher},
 };
 
-/// What it is asked.
-const QUESTION: &str = "Reply with the word OK and nothing else.";
+const PROMPT: &str = "Reply with the word OK and nothing else.";
 
-/// How long it may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the agent may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
 
-/// Whether the agent can use its model; if not, why.
-pub(crate) async fn probe(launcher: &Launcher, start: Start) -> Result<(), AgentError> {
+/// Checks that the agent can use its model.
+///
+/// # Errors
+/// The reason why it cannot.
+pub(crate) async fn probe(launcher: &Launcher, start: AgentStart) -> Result<(), AgentError> {
     let mut link = launcher.start(start).await?;
-    let answer = tokio::time::timeout(PATIENCE, answer(&mut link)).await;
+    let outcome = tokio::time::timeout(ANSWER_MAX, prompt(&mut link)).await;
     let late = || AgentError::Timeout { message: "the agent did not answer the test prompt in time".into() };
-    match answer.map_err(|_| late())? {
+    match outcome.map_err(|_| late())? {
         Some(outcome) => {
             link.stop().await;
             outcome
         }
-        None => Err(link.gone().await),
+        None => Err(link.wait_for_exit().await),
     }
 }
 
-/// What it answers; nothing if it ends before that.
-async fn answer(link: &mut Link) -> Option<Result<(), AgentError>> {
+/// Sends the prompt and waits for the end of its turn; `None` if the agent ends before.
+async fn prompt(link: &mut AgentLink) -> Option<Result<(), AgentError>> {
     let mut out = link.start();
     loop {
         if let Some(outcome) = outcome(&out) {
             return Some(outcome);
         }
-        let ready = out.facts.contains(&Fact::Ready);
-        out.says.drain(..).for_each(|saying| link.say(saying));
-        out = match ready {
-            true => {
-                let prompt = Prompt { id: InputId::mint(), text: QUESTION.into(), attachments: Vec::new() };
-                link.tell(Order::Prompt(prompt))
-            }
-            false => gathered(link.hear().await?),
+        let is_ready = out.facts.contains(&Fact::Ready);
+        out.says.drain(..).for_each(|message| link.send(message));
+        out = if is_ready {
+            let prompt = Prompt { id: InputId::mint(), text: PROMPT.into(), attachments: Vec::new() };
+            link.order(Order::Prompt(prompt))
+        } else {
+            merge(link.next_output().await?)
         };
     }
 }
 
-fn gathered(said: Vec<crate::link::Said>) -> Out {
-    let mut all = Out::default();
-    for one in said {
-        all.says.extend(one.out.says);
-        all.facts.extend(one.out.facts);
+fn merge(outputs: Vec<AgentOutput>) -> Out {
+    let mut merged = Out::default();
+    for output in outputs {
+        merged.says.extend(output.out.says);
+        merged.facts.extend(output.out.facts);
     }
-    all
+    merged
 }
 
 fn outcome(out: &Out) -> Option<Result<(), AgentError>> {

@@ -11,6 +11,7 @@ use protocol::{
     sessions::CreateSessionRequest,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The name of the file, in the private directory of the session.
 const FILE: &str = "secrets.json";
@@ -21,27 +22,22 @@ const FILE: &str = "secrets.json";
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SessionSecrets {
     #[serde(default)]
-    env: BTreeMap<String, String>,
+    pub(crate) env: BTreeMap<String, String>,
     #[serde(default)]
-    mcp: BTreeMap<String, McpServer>,
+    pub(crate) mcp: BTreeMap<String, McpServer>,
     #[serde(default)]
-    skills: BTreeMap<String, Skill>,
+    pub(crate) skills: BTreeMap<String, Skill>,
 }
 
 impl SessionSecrets {
-    /// Moves the secrets out of a request.
-    pub(crate) fn take(create: &mut CreateSessionRequest) -> Self {
-        Self {
-            env: std::mem::take(&mut create.env),
-            mcp: std::mem::take(&mut create.mcp),
-            skills: std::mem::take(&mut create.skills),
-        }
+    /// The secrets of a request.
+    pub(crate) fn new(request: &CreateSessionRequest) -> Self {
+        Self { env: request.env.clone(), mcp: request.mcp.clone(), skills: request.skills.clone() }
     }
 
-    /// The request with its secrets.
-    pub(crate) fn complete(&self, create: CreateSessionRequest) -> CreateSessionRequest {
-        let Self { env, mcp, skills } = self.clone();
-        CreateSessionRequest { env, mcp, skills, ..create }
+    /// The secrets that an earlier version stored with the options of a session.
+    pub(crate) fn from_legacy(fields: Map<String, Value>) -> serde_json::Result<Self> {
+        serde_json::from_value(Value::Object(fields))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,247 +1,276 @@
-//! The owner of a session: one task that hears everybody and writes everything down.
+//! The owner of a session: one task that changes its state and drives its agent.
 //!
-//! Whatever happens, the order is the same: events and notes are gathered in a draft, committed together, and only then
-//! are they seen, is whoever asked answered, and is anything said to the agent.
+//! The order is always the same: changes are gathered, committed together, and only then published, replied to and sent to the
+//! agent.
 
-mod agent;
-mod commit;
-mod facts;
-mod msg;
-mod orders;
-mod restore;
+mod agent_events;
+mod command_handler;
 
 use std::{sync::Arc, time::Duration};
 
-use agent_adapters::{Fact, Saying};
 use agent_catalog::Definition;
 use jiff::Timestamp;
 use journal::durable;
 use protocol::{
-    Event, InputId, TurnId,
-    event::{InputState, SessionEndReason, SessionEnded, TurnEndReason, TurnEnded},
-    sessions::{AgentError, SessionCreated},
+    Event,
+    event::{SessionEndReason, SessionEnded, TurnEndReason},
+    sessions::AgentError,
 };
-use tokio::{sync::mpsc, time::Instant};
-use tracing::Span;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+use tracing::{info, warn};
 
 use crate::{
-    Error, draft::Draft, inputs::Inputs, kept::Kept, launch::Launcher, log::Log, metrics, shared::Shared,
-    waits::Waits,
+    Error,
+    agent_slot::{AgentPhase, AgentSlot},
+    committer::Committer,
+    conversation_state::ConversationState,
+    error::chain,
+    launcher::Launcher,
+    session_handle::{SessionActivity, SessionHandle},
+    start_report::StartReport,
+    worker_command::{CommandReply, StopCause, WorkerCommand},
 };
 
-use agent::Agent;
-use commit::RETRY;
-pub(crate) use msg::{Answer, Msg, Reply, Stop};
-pub(crate) use orders::nobody;
-pub(crate) use restore::first;
+/// How long to wait after a failed commit before the next attempt.
+const RETRY: Duration = Duration::from_millis(500);
 
-/// How long an agent may take to end a turn after it was told to, before it is ended itself.
-const INTERRUPT: Duration = Duration::from_secs(10);
+/// Why a turn was interrupted and its waits were withdrawn, for users.
+const RESTARTED: &str = "the daemon restarted";
 
-/// The turn that runs.
-struct Turn {
-    id: TurnId,
-    /// It was told to end, and has until then.
-    interrupted: Option<Instant>,
-    /// As those see it who look at traces.
-    span: Span,
-}
-
-/// The owner of a session.
+/// The owner of a session: one task that changes its state and drives its agent.
 pub(crate) struct Worker {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) launcher: Arc<Launcher>,
-    pub(crate) agent_row: Option<Arc<Definition>>,
-    rx: mpsc::Receiver<Msg>,
-    kept: Kept,
-    dirty: bool,
-    log: Log,
-    inputs: Inputs,
-    waits: Waits,
-    turn: Option<Turn>,
-    agent: Agent,
-    /// What the agent that was started last works without.
-    warnings: Vec<AgentError>,
-    /// Whoever waits to hear whether the agent can be used.
-    wakers: Vec<Reply<SessionCreated>>,
-    draft: Draft,
-    says: Vec<Saying>,
-    /// What is answered once it is written down.
-    answers: Vec<Box<dyn FnOnce() + std::marker::Send>>,
-    /// Since when the agent has had nothing to do.
-    idle_since: Instant,
-    newest: u64,
-    /// Nothing could be written for lack of space, so the agent was stopped.
+    handle: Arc<SessionHandle>,
+    launcher: Arc<Launcher>,
+    definition: Option<Arc<Definition>>,
+    commands: mpsc::Receiver<WorkerCommand>,
+    conversation: ConversationState,
+    agent: AgentSlot,
+    start_report: StartReport,
+    committer: Committer,
+    /// Whether the agent was stopped because a commit failed.
     is_starved: bool,
-    stopping: Option<(Stop, Reply<()>)>,
+    stop: Option<(StopCause, CommandReply<()>)>,
 }
 
 impl Worker {
-    /// Runs until it is told to end.
+    /// Restores a session. On an error the commands are returned, so that the caller can reject them.
+    pub(crate) async fn open(
+        handle: Arc<SessionHandle>,
+        launcher: Arc<Launcher>,
+        definition: Option<Arc<Definition>>,
+        commands: mpsc::Receiver<WorkerCommand>,
+    ) -> Result<Self, (Error, mpsc::Receiver<WorkerCommand>)> {
+        let conversation = match ConversationState::restore(&handle, launcher.metrics.clone()).await {
+            Ok(conversation) => conversation,
+            Err(error) => return Err((error, commands)),
+        };
+        Ok(Self {
+            committer: Committer::new(handle.clone()),
+            handle,
+            launcher,
+            definition,
+            commands,
+            conversation,
+            agent: AgentSlot::Absent,
+            start_report: StartReport::default(),
+            is_starved: false,
+            stop: None,
+        })
+    }
+
+    /// Runs until a command stops it.
     pub(crate) async fn run(mut self) {
-        self.recover();
-        while self.stopping.is_none() {
-            self.pump();
+        if self.conversation.was_interrupted() {
+            self.conversation.end_turn(TurnEndReason::Interrupted);
+            self.emit_status(Some(RESTARTED.into()));
+        }
+        while self.stop.is_none() {
+            self.deliver_next_input();
             self.commit().await;
-            if self.stopping.is_some() {
+            if self.stop.is_some() {
                 break;
             }
-            if self.turn.is_some() && (self.shared.journal.is_low() || self.is_starved) {
+            if self.conversation.turn.is_running() && (self.handle.journal.is_low() || self.is_starved) {
                 self.stop_on_full_disk().await;
                 continue;
             }
-            let space = self.shared.journal.is_low().then(|| Instant::now() + RETRY);
-            let (due, slow) = (self.next_due(), self.interrupt_deadline());
+            let expiry = self.next_expiry();
+            let interrupt = self.conversation.turn.interrupt_deadline();
             let idle = self.idle_deadline();
+            // Queued inputs wait for space on the disk.
+            let space = self.handle.journal.is_low().then(|| Instant::now() + RETRY);
             tokio::select! {
-                msg = self.rx.recv() => match msg {
-                    Some(msg) => self.on_msg(msg),
+                command = self.commands.recv() => match command {
+                    Some(command) => self.on_command(command),
                     None => break,
                 },
-                step = self.agent.step() => self.on_step(step).await,
-                () = sleep_until(due) => self.expire(),
-                () = sleep_until(slow) => self.give_up().await,
-                () = sleep_until(idle) => self.rest().await,
-                // Queued inputs wait for space.
+                step = self.agent.next_step() => self.on_agent_step(step).await,
+                () = sleep_until(expiry) => self.expire_waits(),
+                () = sleep_until(interrupt) => self.stop_slow_agent().await,
+                () = sleep_until(idle) => self.stop_idle_agent().await,
                 () = sleep_until(space) => {}
             }
         }
-        self.end().await;
+        self.shut_down().await;
     }
 
-    fn on_msg(&mut self, msg: Msg) {
-        if msg.begins_something() && self.shared.journal.is_low() {
-            return msg.refuse(durable::Error::Low.into());
+    /// Stores all changes, then publishes them, replies to commands and sends messages to the agent.
+    ///
+    /// While that fails, nothing else happens: the agent is stopped, because its actions would not be recorded, and commands are
+    /// rejected.
+    async fn commit(&mut self) {
+        let mut is_changed = self.committer.gather(&mut self.conversation);
+        while let Err(error) = self.committer.write().await {
+            if !self.wait_for_space(error).await {
+                return;
+            }
+            is_changed = true;
         }
-        match msg {
-            Msg::Wake(reply) => self.wake(reply),
-            Msg::Send(send, key, reply) => {
-                let result = self.accept(send, key);
-                self.answer(reply, result);
-            }
-            Msg::Edit(id, message, author, reply) => {
-                let edited = self.inputs.edit(id, message, &author);
-                let result = edited.map(|receipt| self.emit(Event::Input(receipt), true));
-                self.answer(reply, result);
-            }
-            Msg::Withdraw(id, author, reply) => {
-                let withdrawn = self.inputs.withdraw(id, author);
-                let result = withdrawn.map(|receipt| self.emit(Event::Input(receipt), true));
-                self.answer(reply, result);
-            }
-            Msg::Cancel(reply) => {
-                self.interrupt();
-                self.answer(reply, Ok(()));
-            }
-            Msg::Answer(wait, answer, author, reply) => {
-                let result = self.settle(wait, answer, author);
-                self.answer(reply, result);
-            }
-            Msg::Snapshot(reply) => {
-                let snapshot = self.snapshot();
-                self.answer(reply, Ok(snapshot));
-            }
-            Msg::Fold(reply) => {
-                self.dirty = true;
-                let newest = self.newest;
-                self.answer(reply, Ok(newest));
-            }
-            Msg::Inputs(reply) => {
-                let queued = self.inputs.queued().cloned().collect();
-                self.answer(reply, Ok(queued));
-            }
-            Msg::Stop(why, reply) => self.stopping = Some((why, reply)),
+        self.conversation.trim();
+        let activity = self.activity();
+        if is_changed {
+            self.conversation.publish(&self.handle, activity, self.definition.as_deref());
+        } else {
+            self.handle.publish_progress(activity);
         }
+        self.committer.release(&mut self.agent);
     }
 
-    /// Notes what came of hearing or telling something.
-    fn take(&mut self, out: agent_adapters::Out, raw: Option<&[u8]>) {
-        self.says.extend(out.says);
-        let mut raw = raw;
-        for fact in out.facts {
-            // What was said belongs to the first event that came of it; a receipt is not the agent's.
-            let receipt = matches!(fact, Fact::Consumed(_) | Fact::Refused { .. });
-            let before = self.draft.len();
-            self.on_fact(fact, raw);
-            if self.draft.len() > before && !receipt {
-                raw = None;
+    /// Waits after a failed commit, and rejects commands meanwhile. Returns whether to try again.
+    async fn wait_for_space(&mut self, error: durable::Error) -> bool {
+        let is_final =
+            matches!(error, durable::Error::Closed | durable::Error::Deleted | durable::Error::Died);
+        let error = Error::from(error);
+        warn!(session = %self.handle.id, error = %chain(&error), "could not write an event");
+        if is_final {
+            let (reply, _) = oneshot::channel();
+            self.stop.get_or_insert((StopCause::Shutdown, reply));
+            return false;
+        }
+        if !self.agent.is_absent() {
+            self.agent.stop().await;
+            self.is_starved = true;
+        }
+        self.handle.view.write().error = Some(AgentError::StorageError { message: chain(&error) });
+        let retry = Instant::now() + RETRY;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(retry) => return true,
+                command = self.commands.recv() => match command {
+                    Some(WorkerCommand::Stop(reason, reply)) => {
+                        self.stop = Some((reason, reply));
+                        return false;
+                    }
+                    Some(command) => command.reject(error.clone()),
+                    None => return false,
+                },
             }
         }
     }
 
-    /// Ends the agent and what it did, and writes that down.
-    async fn end(&mut self) {
-        self.wind_down().await;
-        let Some((why, reply)) = self.stopping.take() else { return self.stop_agent().await };
-        self.stop_agent().await;
-        if self.turn.is_some() {
-            self.end_turn(TurnEndReason::Interrupted, None, true);
+    /// Stops the agent of a running turn because its actions could not be recorded. The end of the turn is written to the reserve.
+    async fn stop_on_full_disk(&mut self) {
+        warn!(session = %self.handle.id, "stopped an agent because the disk is full");
+        self.interrupt_shared_agent().await;
+        self.agent.stop().await;
+        self.is_starved = false;
+        let message =
+            "the disk is full, so the agent was stopped; free some space and send the message again";
+        let error = AgentError::StorageError { message: message.into() };
+        self.conversation.stored_mut().error = Some(error.clone());
+        self.conversation.emit(Event::Error(error));
+        self.conversation.end_turn(TurnEndReason::Interrupted);
+        self.emit_status(None);
+    }
+
+    /// Stops an agent that did not end its turn in time after an interrupt.
+    async fn stop_slow_agent(&mut self) {
+        self.agent.stop().await;
+        self.conversation.end_turn(TurnEndReason::Interrupted);
+        self.emit_status(None);
+    }
+
+    /// Stops an agent that has been idle for long. The next input starts it again.
+    async fn stop_idle_agent(&mut self) {
+        info!(session = %self.handle.id, "stopped an idle agent");
+        self.agent.stop().await;
+        self.emit_status(None);
+    }
+
+    /// Interrupts the turn of an agent whose process keeps running for other sessions, and waits for the end of the turn.
+    async fn interrupt_shared_agent(&mut self) {
+        let is_shared = self.agent.link().is_some_and(|link| link.is_shared());
+        if !is_shared || !self.conversation.turn.is_running() {
+            return;
         }
-        if why == Stop::Delete {
-            for id in self.inputs.queued().map(|input| input.id).collect::<Vec<_>>() {
-                self.advance(id, InputState::Refused, Some("the session was deleted"));
+        self.interrupt_turn();
+        let deadline = Some(Instant::now() + self.launcher.config.grace);
+        while self.conversation.turn.is_running() {
+            self.commit().await;
+            tokio::select! {
+                step = self.agent.next_step() => self.on_agent_step(step).await,
+                () = sleep_until(deadline) => break,
             }
-            self.emit(Event::Ended(SessionEnded { reason: SessionEndReason::Deleted }), true);
         }
-        self.dirty = true;
-        self.rx.close();
+    }
+
+    /// Stops the agent, ends the turn and stores that.
+    async fn shut_down(&mut self) {
+        self.interrupt_shared_agent().await;
+        self.agent.stop().await;
+        // Without a reason, the sessions were dropped; there is no journal to write to.
+        let Some((reason, reply)) = self.stop.take() else { return };
+        if self.conversation.turn.is_running() {
+            self.conversation.end_turn(TurnEndReason::Interrupted);
+        }
+        if reason == StopCause::Delete {
+            self.conversation.refuse_inputs("the session was deleted");
+            self.conversation.emit(Event::Ended(SessionEnded { reason: SessionEndReason::Deleted }));
+        }
+        self.conversation.store_all();
+        self.commands.close();
         self.commit().await;
-        self.shared.journal.seal();
-        while let Ok(msg) = self.rx.try_recv() {
-            msg.refuse(Error::Ending(self.shared.id.clone()));
+        self.handle.journal.seal();
+        while let Ok(command) = self.commands.try_recv() {
+            command.reject(Error::Ending(self.handle.id.clone()));
         }
-        for waker in self.wakers.drain(..) {
-            let _ = waker.send(Err(Error::Ending(self.shared.id.clone())));
+        for waiting in self.start_report.take_waiting() {
+            let _ = waiting.send(Err(Error::Ending(self.handle.id.clone())));
         }
         let _ = reply.send(Ok(()));
     }
 
-    /// Ends the turn that runs, if one does.
-    fn end_turn(
-        &mut self,
-        reason: TurnEndReason,
-        usage: Option<protocol::event::TokenUsage>,
-        synthetic: bool,
-    ) {
-        for event in self.waits.withdraw_all() {
-            self.emit(event, true);
-        }
-        for id in self.inputs.delivered() {
-            self.advance(id, InputState::Consumed, None);
-        }
-        let Some(turn) = self.turn.take() else { return };
-        turn.span.record("reason", metrics::ended(reason));
-        self.launcher.metrics.turn_ended(reason);
-        self.emit(Event::TurnEnded(TurnEnded { turn_id: turn.id, reason, usage }), synthetic);
-        self.idle_since = Instant::now();
-        self.dirty = true;
+    fn emit_status(&mut self, detail: Option<String>) {
+        self.conversation.emit_status(self.agent.phase(), detail);
     }
 
-    fn advance(&mut self, id: InputId, state: InputState, reason: Option<&str>) {
-        if let Some(receipt) = self.inputs.advance(id, state, reason) {
-            self.emit(Event::Input(receipt), true);
-        }
+    fn activity(&self) -> SessionActivity {
+        self.conversation.activity(self.agent.phase(), self.committer.newest_seq())
     }
 
-    fn next_due(&self) -> Option<Instant> {
-        let due = self.waits.next_due()?;
-        let left = due.duration_since(Timestamp::now());
-        Some(Instant::now() + Duration::try_from(left).unwrap_or_default())
+    /// When the next wait expires.
+    fn next_expiry(&self) -> Option<Instant> {
+        let expiry = self.conversation.waits.next_expiry()?;
+        let remaining = expiry.duration_since(Timestamp::now());
+        Some(Instant::now() + Duration::try_from(remaining).unwrap_or_default())
     }
 
-    fn interrupt_deadline(&self) -> Option<Instant> {
-        self.turn.as_ref().and_then(|turn| turn.interrupted)
-    }
-
+    /// When to stop the agent if it stays idle: only one that can resume its conversation.
     fn idle_deadline(&self) -> Option<Instant> {
-        let can_go_on = self.agent_row.as_ref().is_some_and(|agent| agent.capabilities.resume == Some(true))
-            && self.turn.is_none();
-        let idle = matches!(&self.agent, Agent::Running { link, .. } if link.ready) && can_go_on;
-        idle.then(|| self.idle_since + self.launcher.config.idle)
+        let capabilities = self.definition.as_ref()?.capabilities;
+        if self.agent.phase() != AgentPhase::Ready || capabilities.resume != Some(true) {
+            return None;
+        }
+        let ready_since = self.agent.link()?.ready_since()?;
+        Some(self.conversation.turn.idle_since()?.max(ready_since) + self.launcher.config.idle)
     }
 }
 
-async fn sleep_until(deadline: Option<Instant>) {
+/// Sleeps until the deadline; for ever without one.
+pub(crate) async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,

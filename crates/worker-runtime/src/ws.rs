@@ -1,4 +1,4 @@
-//! Observations over WebSockets, for backends.
+//! Serves observations over WebSockets.
 
 use bytes::Bytes;
 use protocol::observation::{StreamEnd, StreamLeg};

@@ -21,7 +21,7 @@ use comparison::{BenchComparison, BuildRounds};
 use figures::BenchReport;
 use table::BenchTable;
 
-use crate::{published_build::PublishedBuild, sh};
+use crate::{published_build::PublishedBuild, sh, system};
 
 /// The path below its home where the peer `sandbox-agent` looks for its mock agent.
 const PEER_AGENT: &str = ".local/share/sandbox-agent/bin/agent_processes/mock-acp";
@@ -87,6 +87,8 @@ pub(crate) struct BenchOptions {
 
 /// Measures, prints the table, and writes it to the document if asked to.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<()> {
+    // The device runs the commands of the relay measure in a sandbox.
+    system::install("bwrap", "bubblewrap", "the relay measure")?;
     let programs = build(options)?;
     if let Some(baseline) = &options.baseline {
         return compare(&programs, baseline, options);

@@ -1,10 +1,13 @@
 //! Runs every check that a change must pass, the fastest to fail first, and sums up the tests.
 
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 use anyhow::{Context, bail};
 
-use crate::{codegen, schemathesis, sh, system, test_summary::TestSummary, tidy, typescript};
+use crate::{
+    api_lint, codegen, generated_clients, mcp_conformance, schemathesis, sh, system,
+    test_summary::TestSummary, tidy, typescript,
+};
 
 /// One check of CI.
 struct CiStep {
@@ -24,11 +27,15 @@ const STEPS: &[CiStep] = &[
     step("features", check_features),
     // The device runs lent commands in a bubblewrap sandbox.
     step("bubblewrap", || system::install("bwrap", "bubblewrap", "the sandbox tests")),
+    step("prometheus", || system::install("promtool", "prometheus", "the test of the metrics")),
     step("tests", run_rust_tests),
     step("generated files", || codegen::run(true)),
     step("docs", build_docs),
+    step("api lint", api_lint::run),
     step("typescript", typescript::run),
     step("schemathesis", schemathesis::run),
+    step("generated clients", generated_clients::run),
+    step("mcp conformance", mcp_conformance::run),
 ];
 
 /// Dependencies that only a server of event streams needs.
@@ -55,9 +62,15 @@ fn is_ci() -> bool {
 
 /// Fails if whitespace is wrong anywhere: trailing, mixed in indentation, or left by a conflict.
 fn check_whitespace() -> anyhow::Result<()> {
-    let empty_tree = sh::command("git").args(["hash-object", "-t", "tree", "/dev/null"]).output()?;
-    let empty_tree = String::from_utf8(empty_tree.stdout)?;
-    sh::run(&format!("git diff --check {}", empty_tree.trim()))
+    check_whitespace_in(&sh::root())
+}
+
+fn check_whitespace_in(repository: &Path) -> anyhow::Result<()> {
+    let mut git = sh::command("git");
+    git.current_dir(repository).args(["hash-object", "-t", "tree", "/dev/null"]);
+    let empty_tree = String::from_utf8(git.output()?.stdout)?;
+    let mut diff = sh::command("git");
+    sh::status(diff.current_dir(repository).args(["diff", "--check", empty_tree.trim()]))
 }
 
 /// Fails if `worker-runtime` without its `ws-server` feature depends on a server crate.
@@ -74,17 +87,54 @@ fn check_features() -> anyhow::Result<()> {
     }
 }
 
+/// What is tested: all crates, with the stream server of `worker-runtime`.
+const TESTED: &str = "--workspace --features worker-runtime/ws-server";
+
 fn run_rust_tests() -> anyhow::Result<()> {
     if sh::is_there("cargo", &["nextest"]) {
-        sh::run("cargo nextest run --workspace --features worker-runtime/ws-server")?;
+        sh::run(&format!("cargo nextest run {TESTED}"))?;
         // nextest does not run the examples in documentation.
         return sh::run("cargo test --quiet --workspace --doc");
     }
-    sh::run("cargo test --workspace --features worker-runtime/ws-server")
+    sh::run(&format!("cargo test {TESTED}"))
 }
 
 fn build_docs() -> anyhow::Result<()> {
     let mut doc = sh::command("cargo");
     doc.args(["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"]);
     sh::status(doc.env("RUSTDOCFLAGS", "--deny warnings"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// observation-73: a difference with a whitespace error fails CI, and one without does not.
+    #[test]
+    fn whitespace_errors_fail() {
+        let repository = tempfile::tempdir().unwrap();
+        let git =
+            |args: &[&str]| sh::status(sh::command("git").current_dir(repository.path()).args(args)).unwrap();
+        git(&["init", "--quiet"]);
+        let file = repository.path().join("file");
+        for (text, is_right) in
+            [("right\n", true), ("trailing \n", false), ("\tindented\n", true), ("  \tmixed\n", false)]
+        {
+            std::fs::write(&file, text).unwrap();
+            git(&["add", "--all"]);
+            assert_eq!(check_whitespace_in(repository.path()).is_ok(), is_right, "{text:?}");
+        }
+    }
+
+    /// observation-10, observation-73: CI tests every crate with the stream server and checks that it is optional; and it builds what
+    /// is published, whose tests run with the TypeScript packages.
+    #[test]
+    fn ci_covers_the_stream_server() {
+        assert!(TESTED.contains("--workspace") && TESTED.contains("worker-runtime/ws-server"));
+        check_features().unwrap();
+        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        for needed in ["whitespace", "features", "tests", "typescript"] {
+            assert!(names.contains(&needed), "{needed}");
+        }
+    }
 }

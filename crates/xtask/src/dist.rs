@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use self::{package::StagedPackage, platform::Platform};
-use crate::{published_build::PublishedBuild, sh, typescript};
+use crate::{npm::NpmWorkspace, published_build::PublishedBuild, sh, typescript};
 
 #[derive(clap::Args)]
 pub(crate) struct DistOptions {
@@ -61,7 +61,7 @@ fn pack(platform: &Platform, program: &Path, out: &Path) -> anyhow::Result<()> {
         fs::remove_dir_all(out).with_context(|| format!("could not clear {}", out.display()))?;
     }
     let staged = out.join("staged");
-    for package in StagedPackage::stage_public(&typescript::workspace(), &staged)? {
+    for package in StagedPackage::stage_public(NpmWorkspace::typescript().directory(), &staged)? {
         package.pack(out)?;
     }
     StagedPackage::stage_program(platform, program, &staged)?.pack(out)?;

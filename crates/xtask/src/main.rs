@@ -1,15 +1,21 @@
 //! `cargo xtask …`: all automation, in one language, the same on every machine.
 
 mod agents;
+mod api_lint;
 mod audit;
 mod bench;
+mod checked_daemon;
 mod ci;
 mod codegen;
 mod credentials;
 mod dist;
 mod fuzz;
+mod generated_clients;
 mod generated_section;
+mod mcp_conformance;
+mod npm;
 mod published_build;
+mod python;
 mod released;
 mod schemathesis;
 mod sessions;
@@ -48,6 +54,12 @@ enum XtaskCommand {
     Dist(dist::DistOptions),
     /// Record the public API of a release, which later changes must not break
     ReleaseRecord,
+    /// Check the OpenAPI documents with redocly and spectral
+    ApiLint,
+    /// Run the MCP conformance suite against the MCP endpoint of a lent device
+    McpConformance,
+    /// Generate clients from the OpenAPI documents and drive a daemon with them
+    GeneratedClients,
     /// Test a running daemon against its own OpenAPI document
     Schemathesis,
     /// Build, lint and test the TypeScript packages and check their sizes
@@ -72,6 +84,9 @@ fn main() -> anyhow::Result<()> {
         XtaskCommand::Codegen { check } => codegen::run(check),
         XtaskCommand::Dist(options) => dist::run(&options),
         XtaskCommand::ReleaseRecord => released::write(),
+        XtaskCommand::ApiLint => api_lint::run(),
+        XtaskCommand::McpConformance => mcp_conformance::run(),
+        XtaskCommand::GeneratedClients => generated_clients::run(),
         XtaskCommand::Schemathesis => schemathesis::run(),
         XtaskCommand::Typescript => typescript::run(),
         XtaskCommand::Audit => audit::run(),

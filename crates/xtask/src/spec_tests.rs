@@ -42,6 +42,23 @@ fn citations_are_found_in_a_line() {
     );
 }
 
+/// Each statement about event streams is proved by a test.
+#[test]
+fn every_statement_about_observation_is_cited() {
+    let listed = sh::command("git").args(["ls-files", "crates", "sdks", "fuzz"]).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let tests = listed.lines().filter(|name| {
+        [".rs", ".ts", ".tsx"].iter().any(|end| name.ends_with(end)) && !name.ends_with("spec_tests.rs")
+    });
+    let texts: Vec<_> =
+        tests.map(|name| fs::read_to_string(sh::root().join(name)).unwrap_or_default()).collect();
+    let cited: BTreeSet<&str> = texts.iter().flat_map(|text| text.lines()).flat_map(cited_ids).collect();
+    let defined = defined_ids();
+    let missing: Vec<_> =
+        defined.iter().filter(|id| id.starts_with("observation-") && !cited.contains(id.as_str())).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}
+
 #[test]
 fn every_cited_statement_exists() {
     let defined = defined_ids();

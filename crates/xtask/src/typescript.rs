@@ -1,44 +1,38 @@
 //! Builds, lints and tests the TypeScript packages, and checks that they can be published.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-
-use crate::{dist, sh, system, test_summary};
+use crate::{dist, npm::NpmWorkspace, sh, system, test_summary};
 
 /// npm scripts that run before the tests, fastest first.
 const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw"];
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    let workspace = workspace();
-    install(&workspace)?;
+    let workspace = NpmWorkspace::typescript();
+    workspace.install()?;
     system::install("chromium", "chromium", "the tests in a browser")?;
     for script in SCRIPTS {
-        sh::status(npm(&workspace).args(["run", "--silent", script]))?;
+        sh::status(workspace.npm().args(["run", "--silent", script]))?;
     }
     let report = format!("--outputFile.json={}", test_summary::vitest_path()?.display());
     let reporters = ["--reporter=default", "--reporter=json", &report];
     sh::status(
-        npm(&workspace).args(["run", "--silent", "test", "--"]).args(reporters).envs(test_environment()?),
+        workspace.npm().args(["run", "--silent", "test", "--"]).args(reporters).envs(test_environment()?),
     )
 }
 
 /// Builds the packages.
 pub(crate) fn build() -> anyhow::Result<()> {
-    let workspace = workspace();
-    install(&workspace)?;
-    sh::status(npm(&workspace).args(["run", "--silent", "build"]))
+    let workspace = NpmWorkspace::typescript();
+    workspace.install()?;
+    sh::status(workspace.npm().args(["run", "--silent", "build"]))
 }
 
 /// Generates the types from the documents in `docs`; with `check`, fails if the committed ones differ.
 pub(crate) fn codegen(check: bool) -> anyhow::Result<()> {
-    let workspace = workspace();
-    install(&workspace)?;
-    let mut npm = npm(&workspace);
+    let workspace = NpmWorkspace::typescript();
+    workspace.install()?;
+    let mut npm = workspace.npm();
     npm.args(["run", "--silent", "codegen"]);
     if check {
         npm.args(["--", "--check"]);
@@ -58,30 +52,4 @@ fn test_environment() -> anyhow::Result<[(&'static str, PathBuf); 4]> {
         ("SCRIPTED_MODEL_BIN", target.join("debug/scripted-model")),
         ("TOMBOLO_AGENTS", target.join("tmp/agents")),
     ])
-}
-
-/// The npm workspace.
-pub(crate) fn workspace() -> PathBuf {
-    sh::root().join("sdks/typescript")
-}
-
-/// Runs `npm ci`, unless the same lock file is installed already.
-fn install(workspace: &Path) -> anyhow::Result<()> {
-    let lock = fs::read(workspace.join("package-lock.json")).context("could not read package-lock.json")?;
-    // The copy is in `node_modules`, so that it disappears together with the installed packages.
-    let installed = workspace.join("node_modules/.installed-lock.json");
-    if fs::read(&installed).is_ok_and(|installed| installed == lock) {
-        return Ok(());
-    }
-    if !sh::is_there("npm", &[]) {
-        bail!("Node 20 or newer with npm is needed");
-    }
-    sh::status(npm(workspace).args(["ci", "--no-audit", "--no-fund"]))?;
-    Ok(fs::write(installed, lock)?)
-}
-
-fn npm(workspace: &Path) -> Command {
-    let mut npm = sh::command("npm");
-    npm.current_dir(workspace);
-    npm
 }

@@ -2,28 +2,38 @@
 
 use std::collections::VecDeque;
 
-use serde_json::Value;
+use serde::Deserialize;
 
-/// How many files are remembered, and how long a text may be. A plan is written just before it is submitted.
+use super::tool_call_update::{AcpToolCallUpdate, ToolCallContent};
+use crate::lenient;
+
+/// The limits on remembered files. An agent writes its plan just before it submits it.
 const FILES_MAX: usize = 8;
 const TEXT_BYTES_MAX: usize = 256 << 10;
 
-/// How gemini-cli names the call that submits a plan: it names calls after their tools, and says of this one no more than a
-/// title with the path of the file.
+/// The tool with which gemini-cli submits a plan. gemini-cli begins the id of a call with its tool, and describes this call
+/// only by a title with the path of the file.
 const SUBMIT: &str = "exit_plan_mode";
 
-/// The Markdown files that the agent wrote last, as its diffs showed them.
+/// The Markdown files that the agent wrote last, as its diffs showed them: path and text.
 #[derive(Default)]
 pub(super) struct PlanFiles(VecDeque<(String, String)>);
 
+/// The arguments of claude-agent-acp's tool that submits a plan.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SubmittedPlan {
+    plan: Option<String>,
+}
+
 impl PlanFiles {
-    /// Notes what a tool call wrote.
-    pub(super) fn note(&mut self, update: &Value) {
-        for content in update["content"].as_array().into_iter().flatten() {
-            let (path, text) = (content["path"].as_str(), content["newText"].as_str());
-            let (Some(path), Some(text)) = (path.filter(|path| path.ends_with(".md")), text) else {
+    /// Remembers the files that a tool call wrote.
+    pub(super) fn remember(&mut self, update: &AcpToolCallUpdate) {
+        for content in &update.content {
+            let ToolCallContent::Diff { path, new_text: Some(text), .. } = content else { continue };
+            if !path.ends_with(".md") {
                 continue;
-            };
+            }
             self.0.retain(|(known, _)| known != path);
             if text.len() > TEXT_BYTES_MAX {
                 continue;
@@ -31,25 +41,26 @@ impl PlanFiles {
             if self.0.len() == FILES_MAX {
                 self.0.pop_front();
             }
-            self.0.push_back((path.to_owned(), text.to_owned()));
+            self.0.push_back((path.clone(), text.clone()));
         }
     }
 
-    /// The plan that a request for permission is about, if it is about one.
-    pub(super) fn plan_of(&self, call: &Value) -> Option<String> {
-        let submits = call["toolCallId"].as_str().is_some_and(|id| id.starts_with(SUBMIT));
-        if !submits && call["kind"] != "switch_mode" {
+    /// The plan that a request for permission submits; `None` for any other request.
+    pub(super) fn submitted_plan(&self, call: &AcpToolCallUpdate) -> Option<String> {
+        let is_submit = call.tool_call_id.as_ref().is_some_and(|id| id.starts_with(SUBMIT));
+        if !is_submit && call.kind.as_deref() != Some("switch_mode") {
             return None;
         }
-        if let Some(plan) = call["rawInput"]["plan"].as_str() {
-            return Some(plan.to_owned());
+        let SubmittedPlan { plan } = lenient::object(&call.raw_input);
+        if plan.is_some() {
+            return plan;
         }
-        let title = call["title"].as_str().unwrap_or_default();
+        let title = call.title.as_deref().unwrap_or_default();
         let file = self.0.iter().rev().find(|(path, _)| title.ends_with(path.as_str()));
         match file {
             Some((_, text)) => Some(text.clone()),
-            // An earlier process wrote it. The title names the file.
-            None => submits.then(|| title.to_owned()),
+            // An earlier process wrote the file, which the title names.
+            None => is_submit.then(|| title.to_owned()),
         }
     }
 }

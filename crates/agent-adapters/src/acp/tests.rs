@@ -1,4 +1,7 @@
-use protocol::message::{PartContent, ToolStatus};
+use protocol::{
+    Event,
+    message::{PartContent, ToolStatus},
+};
 
 use super::{
     super::{
@@ -70,7 +73,7 @@ fn other_agents_over_acp() {
 #[test]
 fn errors_over_acp_have_kinds() {
     replayed("claude-errors", &options());
-    let of = |error: Value| failure(&error);
+    let of = |error: Value| RpcError::from_value(&error).into_agent_error();
     assert!(matches!(of(json!({ "code": 401, "message": "no" })), AgentError::TokenError { .. }));
     assert!(matches!(of(json!({ "code": -32000, "message": "log in" })), AgentError::TokenError { .. }));
     assert!(matches!(
@@ -303,6 +306,41 @@ fn what_is_not_understood_is_kept() {
     let mut out = Out::default();
     adapter.hear(Heard::TooLong { bytes: 1 << 30 }, &mut out);
     assert_eq!(out.facts.len(), 1);
+}
+
+/// sessions-9: nothing that an agent says is dropped because something beside it has another form.
+#[test]
+fn one_bad_item_does_not_lose_the_others() {
+    let opened = json!({ "sessionId": "s", "modes": { "currentModeId": 3, "availableModes": [7, { "id": "plan" }, {}] },
+        "models": "none", "configOptions": [null, { "id": "effort", "currentValue": true, "options": [{}, { "value": "high" }] }] });
+    let (lines, facts) = said(Options { variant: Some("high".into()), ..in_mode("plan") }, &opened);
+    assert!(facts.contains(&Fact::Ready), "{facts:?}");
+    let methods: Vec<_> = lines[2..].iter().map(|line| line["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["session/set_config_option", "session/set_mode"]);
+
+    let mut adapter = Acp::new(options());
+    let mut out = Out::default();
+    for update in [
+        json!({ "sessionUpdate": "available_commands_update", "availableCommands": [{ "name": 1 }, { "name": "fold" }] }),
+        json!({ "sessionUpdate": "plan", "entries": ["x", { "content": "sail" }] }),
+        json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": { "text": "x" }, "kind": "edit", "_meta": [],
+            "content": [3, { "type": "diff", "path": "a.rs", "newText": "new" }, { "type": "shiny" }] }),
+    ] {
+        heard(&mut adapter, &self::update(&update), &mut out);
+    }
+    let shown = format!("{:?}", out.facts);
+    for expected in ["fold", "sail", "a.rs", "kind: Edit"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    out.says.clear();
+    let choices = json!([{ "optionId": 1 }, { "optionId": "yes", "kind": "allow_once" }]);
+    let ask = json!({ "id": 7, "method": "session/request_permission",
+        "params": { "toolCall": { "toolCallId": "c", "title": 5 }, "options": choices } });
+    heard(&mut adapter, &ask, &mut out);
+    let reply = super::super::Reply::Permission(protocol::wait::PermissionAnswer::Once);
+    adapter.tell(Order::Answer { key: "7".into(), reply }, &mut out);
+    let Some(Saying::Line(line)) = out.says.last() else { panic!("{out:?}") };
+    assert!(String::from_utf8_lossy(line).contains("\"optionId\":\"yes\""));
 }
 
 proptest::proptest! {

@@ -1,4 +1,4 @@
-//! How Amp is started.
+//! The command line of Amp.
 
 use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
 
@@ -8,23 +8,28 @@ use serde_json::Value;
 use crate::{
     Options,
     offers::{BUILD, check_mode},
-    stream_json::mcp,
+    stream_json::mcp_servers::enabled_servers,
     unsupported,
 };
 
-/// Lines of JSON both ways, with what the model thinks.
+/// JSON lines in both directions, with the model's reasoning.
 const ARGS: [&str; 4] = ["--execute", "--stream-json", "--stream-json-thinking", "--stream-json-input"];
 
-/// Another name for [`BUILD`].
+/// A synonym of [`BUILD`].
 pub(super) const DEFAULT: &str = "default";
 
-type Launch = (Vec<OsString>, BTreeMap<String, OsString>, Vec<(PathBuf, Vec<u8>)>);
+/// The command line of Amp.
+pub(super) struct AmpLaunch {
+    pub(super) args: Vec<OsString>,
+    pub(super) env: BTreeMap<String, OsString>,
+    pub(super) files: Vec<(PathBuf, Vec<u8>)>,
+}
 
-/// Makes arguments, variables and files of what a session wants.
+/// Builds the command line for a session.
 ///
 /// # Errors
-/// [`AgentError::Unsupported`] for what it does not have: models, variants, planning, other modes than its own.
-pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
+/// [`AgentError::Unsupported`] for an option that Amp does not have: a model, a variant, planning, an unknown mode.
+pub(super) fn launch(options: &Options) -> Result<AmpLaunch, AgentError> {
     if options.model.is_some() {
         return Err(unsupported("model", "Amp chooses its model by mode; set `agentMode` instead"));
     }
@@ -41,7 +46,7 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
     args.extend(ARGS.map(OsString::from));
     match options.agent_mode.as_str() {
         BUILD | DEFAULT => {}
-        // A mode is a model, a prompt and a set of tools.
+        // In Amp, a mode chooses the model, the prompt and the set of tools.
         mode => {
             check_mode(&super::modes(&options.modes), mode)?;
             args.extend(["--mode".into(), mode.into()]);
@@ -51,9 +56,9 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
         args.push("--dangerously-allow-all".into());
     }
     let mut files = Vec::new();
-    let mut servers = mcp::servers(&options.mcp);
+    let mut servers = enabled_servers(&options.mcp);
     if !servers.is_empty() {
-        // It finds out by itself what a server is, and refuses what it does not know.
+        // Amp infers the transport of a server, and rejects fields that it does not know.
         for server in servers.values_mut().filter_map(Value::as_object_mut) {
             server.retain(|key, _| !matches!(key.as_str(), "type" | "timeout"));
         }
@@ -63,12 +68,11 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
     }
     let mut variables = BTreeMap::from([("AMP_SKIP_UPDATE_CHECK".into(), "1".into())]);
     if !options.skills.is_empty() {
-        // The only place for skills that needs neither the project nor the user's settings. It stands for the user's
-        // own toolbox then.
+        // The only place for skills outside the project and the user's settings. It replaces the user's own toolbox.
         let toolbox = env::join_paths(options.skills.values()).map_err(|error| {
             unsupported("skills", format!("could not write Amp's skill settings: {error}"))
         })?;
         variables.insert("AMP_TOOLBOX".into(), toolbox);
     }
-    Ok((args, variables, files))
+    Ok(AmpLaunch { args, env: variables, files })
 }

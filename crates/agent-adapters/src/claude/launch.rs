@@ -1,4 +1,4 @@
-//! How Claude Code is started.
+//! The command line of Claude Code.
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::{
     Options,
     offers::{BUILD, check, mode},
-    stream_json::mcp,
+    stream_json::mcp_servers::enabled_servers,
 };
 
-/// Lines of JSON both ways, with requests that control it. `--permission-prompt-tool stdio` is what lets it ask.
+/// JSON lines in both directions, with control requests. With `--permission-prompt-tool stdio` the agent asks for permission.
 const ARGS: [&str; 9] = [
     "-p",
     "--output-format",
@@ -27,7 +27,7 @@ const ARGS: [&str; 9] = [
     "stdio",
 ];
 
-/// The modes that a session can choose, with name and description. All but `build`, another name for `default`, are words of
+/// The modes that a session can choose, with name and description. All but `build`, another name for `default`, are values of
 /// `--permission-mode`.
 const MODES: [(&str, &str, &str); 5] = [
     (BUILD, "Build", "Always asks before it makes changes"),
@@ -41,26 +41,26 @@ pub(crate) fn modes() -> Vec<AgentMode> {
     MODES.map(|(id, name, description)| mode(id, name, description)).into()
 }
 
-/// With its own choice here, every command in plan mode is refused without a question unless the vendor's server is used.
+/// By default, Claude Code rejects every command in plan mode without a question unless it uses the vendor's server.
 const SETTINGS: &str = r#"{"useAutoModeDuringPlan":false}"#;
 
-/// How hard it may think. It takes any other word for `medium`, and says nothing.
+/// Levels of effort. Claude Code silently treats any other word as `medium`.
 const VARIANTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
 
-/// How Claude Code is started.
-pub(super) struct Launch {
+/// The command line of Claude Code.
+pub(super) struct ClaudeLaunch {
     pub(super) args: Vec<OsString>,
     pub(super) env: BTreeMap<String, OsString>,
     pub(super) files: Vec<(PathBuf, Vec<u8>)>,
-    /// The mode that it goes into once its plan is approved.
+    /// The mode that follows the approval of a plan.
     pub(super) after_plan: &'static str,
 }
 
-/// Makes a launch of what a session wants.
+/// Builds the command line for a session.
 ///
 /// # Errors
-/// [`AgentError::Unsupported`] for a mode or a variant that it does not have.
-pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
+/// [`AgentError::Unsupported`] for a mode or a variant that Claude Code does not have.
+pub(super) fn launch(options: &Options) -> Result<ClaudeLaunch, AgentError> {
     let (mode, after_plan) = starting_modes(options)?;
     let mut args: Vec<OsString> = ARGS.iter().chain(&["--settings", SETTINGS]).map(Into::into).collect();
     let mut arg = |name: &str, value: OsString| args.extend([name.into(), value]);
@@ -77,12 +77,12 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
     if let Some(session) = &options.resume {
         arg("--resume", session.into());
     }
-    // A directory that holds nothing but a skill is a plugin to it.
+    // To Claude Code, a directory with only a skill is a plugin.
     for directory in options.skills.values() {
         arg("--plugin-dir", directory.into());
     }
     let mut files = Vec::new();
-    let servers = mcp::servers(&options.mcp);
+    let servers = enabled_servers(&options.mcp);
     if !servers.is_empty() {
         let path = options.private.join("mcp.json");
         arg("--mcp-config", path.clone().into());
@@ -90,18 +90,18 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
     }
     let mut env = BTreeMap::from([
         ("DISABLE_AUTOUPDATER".into(), "1".into()),
-        // Without it the agent has no list of what it means to do.
+        // Without this variable the agent keeps no todo list.
         ("CLAUDE_CODE_ENABLE_TODO_TOOLS".into(), "1".into()),
     ]);
     if options.permission_mode == PermissionMode::Bypass {
         args.push("--allow-dangerously-skip-permissions".into());
-        // It refuses that to root otherwise, which is who runs a container.
+        // Otherwise Claude Code refuses this argument to root, the usual user in a container.
         env.insert("IS_SANDBOX".into(), "1".into());
     }
-    Ok(Launch { args, env, files, after_plan })
+    Ok(ClaudeLaunch { args, env, files, after_plan })
 }
 
-/// The mode that it starts in, unless that is its own choice, and the one after a plan.
+/// The mode at the start, `None` for the default mode, and the mode after a plan.
 fn starting_modes(options: &Options) -> Result<(Option<&'static str>, &'static str), AgentError> {
     let modes = MODES.map(|(mode, ..)| mode);
     check("agentMode", "mode", &options.agent_mode, modes.into_iter())?;

@@ -322,6 +322,32 @@ proptest! {
     }
 }
 
+/// sessions-9: "nothing an agent says is dropped" because something beside it has another form.
+#[test]
+fn one_bad_item_does_not_lose_the_others() {
+    let (mut adapter, mut out) = (with(|_| {}).adapter, Out::default());
+    for line in [
+        json!({ "type": "control_response", "response": { "subtype": "success", "request_id": "1", "error": {}, "response": {
+            "commands": [3, { "name": "fold", "description": 3 }], "models": [{ "value": 1 }, { "value": "opus", "displayName": "Opus" }] } } }),
+        json!({ "type": "system", "subtype": "init", "session_id": "s", "model": 4, "mcp_servers": [{}, 3] }),
+        json!({ "type": "assistant", "parent_tool_use_id": 3, "message": { "id": "m", "usage": [], "content": [
+            7, { "type": "text", "text": "hello" }, { "type": "tool_use", "id": "c", "name": "Bash", "input": [] }] } }),
+        json!({ "type": "user", "tool_result_meta": [3, { "id": "c", "non_execution_kind": "x" }], "message": { "content": [
+            { "type": "tool_result", "tool_use_id": "c", "is_error": null, "content": "ok" }] } }),
+        json!({ "type": "result", "is_error": "no", "errors": {}, "usage": { "input_tokens": 5, "output_tokens": "x" },
+            "modelUsage": { "a": 3, "b": { "contextWindow": 9 } } }),
+    ] {
+        adapter.hear(Heard::Line(line.to_string().as_bytes()), &mut out);
+    }
+    let shown = format!("{:?}", out.facts);
+    for expected in
+        ["fold", "Opus", "hello", "Cancelled", "output: \"ok\"", "input_tokens: 5", "context_window: Some(9)"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert!(shown.contains("Completed"), "the turn ends: {shown}");
+}
+
 /// sessions-9: "nothing an agent says is dropped", and nothing it says ends the daemon.
 #[test]
 fn lines_of_every_type_with_anything_in_them_are_survived() {

@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use agent_adapters::Call;
 use agent_catalog::{Catalog, Purpose, SearchPath, UserEnvironment};
 use agent_install::{Config, Installer, ReadyError};
-use agent_server::{Attached, Gone, Said, Servers};
+use agent_server::{AgentServers, DetachReason, ServerAttachment, ServerEvent};
 use process::ProcessSpec;
 use serde_json::{Value, json};
 
@@ -46,19 +46,19 @@ async fn within<T>(what: impl Future<Output = T>) -> T {
 }
 
 /// Makes a session in a directory; its name.
-async fn create(server: &Attached, directory: &Path) -> String {
+async fn create(server: &ServerAttachment, directory: &Path) -> String {
     let path = format!("/session?directory={}", directory.display());
     let call = Call { id: 1, method: "POST", path, body: Some(json!({})) };
-    let (status, body) = within(server.calls.call(call)).await;
+    let (status, body) = within(server.client.call(call)).await;
     assert_eq!(status, 200);
     serde_json::from_slice::<Value>(&body).unwrap()["id"].as_str().unwrap().to_owned()
 }
 
 /// Waits until the server has told that a session was made.
-async fn hears_of(server: &mut Attached, session: &str) {
+async fn hears_of(server: &mut ServerAttachment, session: &str) {
     within(async {
         loop {
-            let Said::Event(event) = server.events.next().await.unwrap() else { continue };
+            let ServerEvent::Data(event) = server.events.next().await.unwrap() else { continue };
             let event: Value = serde_json::from_slice(&event).unwrap();
             let event = &event["payload"];
             if event["type"] == "session.created" && event["properties"]["sessionID"] == session {
@@ -69,7 +69,7 @@ async fn hears_of(server: &mut Attached, session: &str) {
     .await;
 }
 
-async fn gone(server: &mut Attached) -> Gone {
+async fn gone(server: &mut ServerAttachment) -> DetachReason {
     within(async {
         loop {
             if let Err(gone) = server.events.next().await {
@@ -86,7 +86,7 @@ async fn gone(server: &mut Attached) -> Gone {
 async fn a_server_that_is_killed_is_told_to_all_and_started_again() {
     let home = tempfile::tempdir().unwrap();
     let Some(spec) = opencode(home.path()).await else { return };
-    let servers = Servers::new(Duration::from_secs(60));
+    let servers = AgentServers::new(Duration::from_secs(60));
     let (one, other) = tokio::join!(servers.attach(spec.clone()), servers.attach(spec.clone()));
     let (mut one, mut other) = (one.unwrap(), other.unwrap());
     assert_eq!(one.pid, other.pid);
@@ -106,7 +106,7 @@ async fn a_server_that_is_killed_is_told_to_all_and_started_again() {
     let pid = rustix::process::Pid::from_raw(i32::try_from(one.pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     for server in [&mut one, &mut other] {
-        let Gone::Died { exit, .. } = gone(server).await else { panic!() };
+        let DetachReason::Died { exit, .. } = gone(server).await else { panic!() };
         assert_eq!(exit.signal, Some(9));
     }
 
@@ -114,7 +114,7 @@ async fn a_server_that_is_killed_is_told_to_all_and_started_again() {
     assert_ne!(again.pid, one.pid);
     let path = format!("/session/{first}?directory={}", home.path().display());
     let call = Call { id: 1, method: "GET", path, body: None };
-    assert_eq!(within(again.calls.call(call)).await.0, 200);
+    assert_eq!(within(again.client.call(call)).await.0, 200);
     within(servers.stop()).await;
 }
 
@@ -123,11 +123,11 @@ async fn a_server_that_is_killed_is_told_to_all_and_started_again() {
 async fn a_server_is_shared_by_those_who_would_start_the_same_and_stopped_when_they_have_left() {
     let home = tempfile::tempdir().unwrap();
     let Some(spec) = opencode(home.path()).await else { return };
-    let servers = Servers::new(Duration::from_millis(10));
+    let servers = AgentServers::new(Duration::from_millis(10));
     let one = within(servers.attach(spec.clone())).await.unwrap();
     let other = within(servers.attach(spec.clone().env("ANTHROPIC_API_KEY", "another"))).await.unwrap();
     assert_ne!(one.pid, other.pid);
-    let (pid, calls) = (one.pid, one.calls.clone());
+    let (pid, client) = (one.pid, one.client.clone());
     drop(one);
     within(async {
         while rustix::process::test_kill_process_group(
@@ -140,7 +140,7 @@ async fn a_server_is_shared_by_those_who_would_start_the_same_and_stopped_when_t
     })
     .await;
     let call = Call { id: 1, method: "GET", path: "/global/health".into(), body: None };
-    assert_eq!(within(calls.call(call)).await.0, 0, "nobody answers");
+    assert_eq!(within(client.call(call)).await.0, 0, "nobody answers");
     within(servers.stop()).await;
     drop(other);
 }

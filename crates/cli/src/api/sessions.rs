@@ -6,7 +6,7 @@ mod export;
 mod send;
 mod view;
 
-pub(crate) use view::list;
+pub(crate) use view::{list, session_card};
 
 use clap::Subcommand;
 use client::{Client, EventPageOptions, SessionListOptions};
@@ -89,6 +89,7 @@ Examples:
     Send(Box<send::SendArgs>),
     /// Print the messages of a session, oldest first
     #[command(
+        visible_alias = "get-messages",
         after_help = "Examples:\n  tombolo api sessions messages demo\n  tombolo api sessions messages demo --limit 50 --json"
     )]
     Messages {

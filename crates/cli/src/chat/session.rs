@@ -1,6 +1,6 @@
 //! Opens the session of a chat, new or existing, and sends messages to it.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use backoff::Backoff;
 use client::{Client, Endpoint, InstallEvent};
@@ -90,12 +90,18 @@ fn check_options(session: &Session, options: &SessionOptions, daemon: &Endpoint)
             mismatch("permission-mode", actual.as_str().unwrap_or_default())
         }
         SessionOptions { directory: Some(directory), .. }
-            if working_directory::resolve(directory, daemon)? != session.directory =>
+            if !is_same_directory(&working_directory::resolve(directory, daemon)?, &session.directory) =>
         {
             mismatch("directory", &session.directory)
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a session works in this directory. A hub may show the end of its path only.
+fn is_same_directory(directory: &str, shown: &str) -> bool {
+    let is_whole = Path::new(shown).is_absolute();
+    directory == shown || !is_whole && (shown == "." || Path::new(directory).ends_with(shown))
 }
 
 async fn create_session(

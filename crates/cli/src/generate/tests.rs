@@ -45,6 +45,14 @@ fn every_response_has_a_description() {
     }
 }
 
+/// An operation without a body has no `requestBody`; generators and linters reject `null`.
+#[test]
+fn no_request_body_is_null() {
+    for (route, operation) in operations() {
+        assert!(operation.get("requestBody").is_none_or(Value::is_object), "{route}");
+    }
+}
+
 #[test]
 fn every_schema_reference_resolves() {
     for document in documents() {

@@ -2,12 +2,12 @@
 
 use clap::Subcommand;
 use client::Client;
-use protocol::{RuntimeId, SessionId, presence::WorkerPresence};
+use protocol::{RuntimeId, SessionId, presence::WorkerPresence, worker_actions::WorkerDetails};
 
 use crate::{
     api,
     exit::CommandResult,
-    output::{CommandOutput, table, time},
+    output::{CommandOutput, or_dash, table, time, yes_no},
     server_args::RequestCommand,
 };
 
@@ -18,6 +18,14 @@ pub(super) enum HubWorkersCommand {
     List {
         /// The runtime
         runtime: RuntimeId,
+    },
+    /// Show a session, and what you may do with it
+    #[command(after_help = "Examples:\n  tombolo hub workers get box demo")]
+    Get {
+        /// The runtime
+        runtime: RuntimeId,
+        /// The session
+        id: SessionId,
     },
     /// Watch a session: its snapshot, then its events
     #[command(after_help = "\
@@ -53,6 +61,9 @@ impl RequestCommand for HubWorkersCommand {
             HubWorkersCommand::List { runtime } => {
                 output.answer(&runtimes.workers(&runtime).await?, api::sessions_table)
             }
+            HubWorkersCommand::Get { runtime, id } => {
+                output.answer(&runtimes.worker(&runtime, &id).await?, details)
+            }
             HubWorkersCommand::Watch { runtime, id, cursor } => {
                 api::print_frames(runtimes.watch(&runtime, &id, cursor.as_deref()).await?, output).await
             }
@@ -61,6 +72,15 @@ impl RequestCommand for HubWorkersCommand {
             }
         }
     }
+}
+
+fn details(worker: WorkerDetails) -> String {
+    let actions = worker.actions.into_iter().map(|action| {
+        let allowed = yes_no(action.allowed);
+        [action.action, allowed, format!("{} {}", action.method, action.path), or_dash(action.reason)]
+    });
+    let actions = table(["ACTION", "ALLOWED", "REQUEST", "REASON"], actions);
+    format!("{}\n\n{actions}", api::session_card(&worker.session))
 }
 
 fn presence(presence: WorkerPresence) -> String {

@@ -105,6 +105,18 @@ async fn a_daemon_answers_as_its_document_says() {
     }
 }
 
+/// issue 17, 3: a hub serves its document as it is committed, and the CLI prints it.
+#[tokio::test]
+async fn a_hub_serves_its_document() {
+    let hub = TestHub::start(TOMBOLO);
+    let committed: Value = serde_json::from_str(include_str!("../../../../docs/openapi-hub.json")).unwrap();
+    let served: Value =
+        hub.request(Method::GET, "/api/openapi.json").send().await.unwrap().json().await.unwrap();
+    assert!(served == committed, "docs/openapi-hub.json is out of date: run `cargo xtask codegen`");
+    let printed: Value = serde_json::from_str(&typed(&hub, &["hub", "info", "openapi"])).unwrap();
+    assert!(printed == committed);
+}
+
 /// The same of a hub, with a device that is lent.
 #[tokio::test]
 async fn a_hub_answers_as_its_document_says() {

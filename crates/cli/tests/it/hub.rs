@@ -1,16 +1,20 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
+mod actions;
 mod audited;
 mod authors;
 mod broken;
 mod browser;
+mod directories;
 mod forwarded;
 mod full_disk;
 mod hidden;
 mod inbox;
 mod joined;
+mod lagging;
 mod limited;
 mod named;
+mod observation;
 mod passed;
 mod people;
 mod person;

@@ -13,6 +13,7 @@ mod device;
 mod device_tools;
 mod editor;
 mod hub;
+mod malformed_ids;
 mod processes;
 mod readme;
 mod real;

@@ -1,6 +1,7 @@
 //! `/v1/sessions` as a client meets it: the real daemon, and the mock agent in place of a model.
 
 mod acp_agents;
+mod agent_errors;
 mod api;
 mod authors;
 mod chat;

@@ -4,6 +4,7 @@ mod collector;
 mod ids;
 mod numbers;
 mod page;
+mod promtool;
 mod traces;
 
 use reqwest::Method;

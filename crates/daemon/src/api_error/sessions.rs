@@ -27,7 +27,7 @@ impl From<Error> for ApiError {
             Error::InvalidAnswer(_) => ProblemKind::InvalidAnswer,
             Error::Agent(_) => ProblemKind::AgentStart,
             Error::Storage(cause) => storage_kind(cause.cause()),
-            Error::Damaged(_) => ProblemKind::StoreCorrupt,
+            Error::Unreadable { .. } | Error::Damaged(_) => ProblemKind::StoreCorrupt,
             Error::Secrets { .. } | Error::Thread(_) => ProblemKind::Internal,
             Error::Ending(_) => ProblemKind::ShuttingDown,
         };

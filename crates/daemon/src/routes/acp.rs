@@ -69,7 +69,7 @@ struct SendQuery {
         ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The id that the client chose for the instance"),
         SendQuery,
         ("prefer" = Option<String>, Header, description = "`respond-async` answers a request at once; its response is on the stream only"),
-        ("idempotency-key" = Option<String>, Header, description = "Makes retries safe: a message that was passed to the agent under this key is answered with 202 and not passed again; its response is on the stream. An instance remembers its last 1024 keys. A key that was used with other bytes is rejected with 422. 1 to 128 visible ASCII characters"),
+        ("idempotency-key" = Option<String>, Header, pattern = "^[!-~]{1,128}$", description = "Makes retries safe: a message that was passed to the agent under this key is answered with 202 and not passed again; its response is on the stream. An instance remembers its last 1024 keys. A key that was used with other bytes is rejected with 422. 1 to 128 visible ASCII characters"),
     ),
     request_body(content = Object, content_type = "application/json", description = "One JSON-RPC 2.0 message"),
     responses(

@@ -64,7 +64,7 @@ async fn describe(app: &App, agent: &Definition, running_sessions: u64) -> Agent
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct DirectoryQuery {
+struct AgentDirectoryQuery {
     /// The directory of the session, as an absolute path; the daemon's own if left out. Some agents read modes and models from
     /// the project.
     #[param(pattern = "^/", max_length = 4096)]
@@ -76,13 +76,13 @@ struct DirectoryQuery {
 /// An installed agent that has not told its modes yet is started and asked.
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/modes", tag = "agents",
-    params(("agent" = String, Path, description = "The agent"), DirectoryQuery),
+    params(("agent" = String, Path, pattern = "^[a-z0-9][a-z0-9._-]{0,63}$", description = "The agent"), AgentDirectoryQuery),
     responses((status = OK, body = AgentModeList), Problems)
 )]
 async fn modes(
     State(app): State<App>,
     Path(name): Path<AgentName>,
-    Query(query): Query<DirectoryQuery>,
+    Query(query): Query<AgentDirectoryQuery>,
 ) -> Result<Json<AgentModeList>> {
     find(&app, &name).await?;
     Ok(Json(app.sessions.modes(&name, query.directory.as_deref()).await?))
@@ -93,13 +93,13 @@ async fn modes(
 /// An installed agent that has not told its models yet is started and asked.
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/models", tag = "agents",
-    params(("agent" = String, Path, description = "The agent"), DirectoryQuery),
+    params(("agent" = String, Path, pattern = "^[a-z0-9][a-z0-9._-]{0,63}$", description = "The agent"), AgentDirectoryQuery),
     responses((status = OK, body = AgentModelList), Problems)
 )]
 async fn models(
     State(app): State<App>,
     Path(name): Path<AgentName>,
-    Query(query): Query<DirectoryQuery>,
+    Query(query): Query<AgentDirectoryQuery>,
 ) -> Result<Json<AgentModelList>> {
     find(&app, &name).await?;
     Ok(Json(app.sessions.models(&name, query.directory.as_deref()).await?))

@@ -8,13 +8,16 @@ use axum::{
 };
 use files::{CreateOptions, IfExists, LinkHandling, ParentDirectories, RemovalScope, RootedPath};
 use http::{HeaderMap, StatusCode};
-use protocol::fs::{
-    ArchiveUnpacked, DirectoryCreated, DirectoryEntryList, FileMetadata, FileMoved, FileWritten,
-    MoveFileRequest,
+use protocol::{
+    ProblemKind,
+    fs::{
+        ArchiveUnpacked, CreateDirectoryRequest, DirectoryCreated, DirectoryEntryList, FileMetadata,
+        FileMoved, FileWritten, MoveFileRequest,
+    },
 };
 use serde::Deserialize;
 use server::{
-    RouteCollector,
+    ProblemResponse, RouteCollector,
     extract::{self, Query},
     routes,
 };
@@ -45,6 +48,22 @@ struct FilePathQuery {
     /// The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to.
     #[param(min_length = 1, max_length = 4096)]
     path: String,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct EarlierDirectoryQuery {
+    /// The directory, for clients of earlier versions: others send it in the body.
+    #[param(ignore)]
+    path: Option<String>,
+}
+
+/// A [`CreateDirectoryRequest`], which clients of earlier versions leave out.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DirectoryBody {
+    path: Option<String>,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -157,14 +176,22 @@ async fn delete(State(app): State<App>, Query(query): Query<DeleteEntryQuery>) -
 
 /// Create a directory and its missing parents.
 #[utoipa::path(
-    post, path = "/v1/fs/mkdir", tag = "fs", params(FilePathQuery),
+    post, path = "/v1/fs/mkdir", tag = "fs", params(EarlierDirectoryQuery), request_body = CreateDirectoryRequest,
     responses((status = OK, body = DirectoryCreated), (status = CREATED, body = DirectoryCreated), Problems)
 )]
 async fn mkdir(
     State(app): State<App>,
-    Query(query): Query<FilePathQuery>,
+    Query(query): Query<EarlierDirectoryQuery>,
+    extract::OptionalJson(body): extract::OptionalJson<DirectoryBody>,
 ) -> Result<(StatusCode, Json<DirectoryCreated>)> {
-    let path = RootedPath::parse(&query.path)?;
+    let path = match (body.path, query.path) {
+        (Some(path), None) | (None, Some(path)) => path,
+        (Some(_), Some(_)) | (None, None) => {
+            let detail = "name the directory once, as `path` in a JSON body";
+            return Err(ProblemResponse::new(ProblemKind::InvalidRequest, detail).into());
+        }
+    };
+    let path = RootedPath::parse(&path)?;
     let display_path = path.to_string();
     let created = run_blocking(move || app.files.mkdir(&path, ParentDirectories::Create)).await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };

@@ -4,7 +4,7 @@ use axum::{Json, extract::State, response::Response};
 use bytes::Bytes;
 use http::header;
 use protocol::info::{HealthStatus, ServerInfo};
-use server::{RouteCollector, routes};
+use server::{RouteCollector, metrics::MetricsFormat, routes};
 
 use super::Problems;
 use crate::{api, api_error::Result, app::App};
@@ -36,14 +36,18 @@ async fn health() -> Json<HealthStatus> {
     responses((status = OK, description = "This document", body = Object, content_type = "application/json"), Problems)
 )]
 async fn openapi() -> ([(header::HeaderName, &'static str); 1], Bytes) {
-    ([(header::CONTENT_TYPE, "application/json")], api::openapi())
+    ([(header::CONTENT_TYPE, "application/json")], api::OPENAPI.read())
 }
 
-/// Read the metrics, in the format of Prometheus.
+/// Read the metrics, in a format of Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "info",
-    responses((status = OK, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Problems)
+    responses(
+        (status = OK, body = String, content_type = "text/plain",
+            description = "The text format 0.0.4; OpenMetrics 1.0 if `Accept` prefers `application/openmetrics-text`"),
+        Problems,
+    )
 )]
-async fn metrics(State(app): State<App>) -> Result<Response> {
-    Ok(app.metrics_page()?)
+async fn metrics(State(app): State<App>, format: MetricsFormat) -> Result<Response> {
+    Ok(app.metrics_page(format)?)
 }

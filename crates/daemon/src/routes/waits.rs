@@ -13,7 +13,7 @@ use server::{
     extract::{self, AcceptsEventStream, AuthorHeader, Path},
     routes, sse,
 };
-use worker_runtime::Waiting;
+use worker_runtime::WaitSubscription;
 
 use super::Problems;
 use crate::{api_error::Result, app::App};
@@ -40,11 +40,11 @@ async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
     )
 )]
 async fn events(_: AcceptsEventStream, State(app): State<App>) -> Result<Response> {
-    Ok(sse::response(WaitEventStream(app.sessions.waiting().await?)))
+    Ok(sse::response(WaitEventStream(app.sessions.subscribe_to_waits().await?)))
 }
 
 /// The changes of waits, rendered as server-sent events.
-struct WaitEventStream(Waiting);
+struct WaitEventStream(WaitSubscription);
 
 impl sse::EventSource for WaitEventStream {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {

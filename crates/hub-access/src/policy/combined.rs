@@ -66,6 +66,14 @@ impl Redactor for StackedRedactor {
         Box::new(StackedStreamRedactor { near, far })
     }
 
+    fn hides_content(&self) -> bool {
+        self.near.hides_content() || self.far.hides_content()
+    }
+
+    fn may_change(&self, frame: &[u8]) -> bool {
+        self.near.may_change(frame) || self.far.may_change(frame)
+    }
+
     fn value(&self, value: Value) -> Value {
         self.far.value(self.near.value(value))
     }

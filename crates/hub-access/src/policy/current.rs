@@ -9,7 +9,10 @@ use server::ErrorChain;
 use tokio::sync::watch;
 use tracing::{error, info};
 
-use super::{AllowEverything, CombinedPolicy, Policy, PolicySubject, RedactionPolicy, SessionRules};
+use super::{
+    AllowEverything, CombinedPolicy, Policy, PolicySubject, RedactionPolicy, SessionRules,
+    directory_policy::DirectoryPolicy,
+};
 
 /// The policy file.
 #[derive(Default, Deserialize)]
@@ -46,7 +49,7 @@ impl CurrentPolicy {
         Self { base, file: None, now, session_rules: RwLock::default() }
     }
 
-    /// The base policy and the rules of the file.
+    /// The base policy and the rules of the file. Without a file, only absolute directories are hidden, except from owners.
     ///
     /// # Errors
     /// If the file cannot be used.
@@ -71,11 +74,15 @@ impl CurrentPolicy {
     }
 
     fn load(&self) -> Result<(), PolicyError> {
-        let Some(path) = &self.file else { return Ok(()) };
-        let read = || Ok(serde_json::from_slice::<PolicyFile>(&fs::read(path)?)?);
-        let file = read().map_err(|source| PolicyError { path: path.clone(), source })?;
+        let read = |path: &PathBuf| Ok(serde_json::from_slice::<PolicyFile>(&fs::read(path)?)?);
+        let file = match &self.file {
+            None => PolicyFile::default(),
+            Some(path) => read(path).map_err(|source| PolicyError { path: path.clone(), source })?,
+        };
+        let directories = DirectoryPolicy::new(&file.redact, &file.controllers);
+        let redaction = CombinedPolicy::new(Arc::new(file.redact), Arc::new(directories));
         *self.session_rules.write() = Arc::new(file.controllers);
-        self.set(Arc::new(CombinedPolicy::new(Arc::clone(&self.base), Arc::new(file.redact))));
+        self.set(Arc::new(CombinedPolicy::new(Arc::clone(&self.base), Arc::new(redaction))));
         Ok(())
     }
 

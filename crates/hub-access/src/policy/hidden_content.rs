@@ -41,6 +41,8 @@ pub struct HiddenContent {
     pub tool_output: bool,
     /// Hide these paths, wherever they occur.
     pub paths: PathRules,
+    /// Show directories of sessions relative to a root. Without a rule, owners see absolute paths and others do not.
+    pub directories: Option<bool>,
 }
 
 impl HiddenContent {

@@ -28,6 +28,12 @@ impl RedactionPolicy {
         self.redact.insert(role, Arc::new(hidden));
         self
     }
+
+    /// Whether a role sees directories of sessions relative to a root only. Without a rule, owners see absolute paths.
+    pub(super) fn hides_directories(&self, role: Role) -> bool {
+        let rule = self.redact.get(&role).and_then(|hidden| hidden.directories);
+        rule.unwrap_or(role < Role::Owner)
+    }
 }
 
 impl Policy for RedactionPolicy {

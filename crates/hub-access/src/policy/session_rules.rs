@@ -50,6 +50,11 @@ pub struct ControllerRule {
 pub struct OwnerOnly(String);
 
 impl SessionRules {
+    /// The directories that the controllers of each workspace may work in.
+    pub(super) fn roots(&self) -> impl Iterator<Item = (&WorkspaceName, &[PathBuf])> {
+        self.0.iter().map(|(workspace, rule)| (workspace, rule.directories.as_slice()))
+    }
+
     /// Checks what a controller of `workspace` chooses in a request to create a session, and puts in the MCP servers that it
     /// refers to by name.
     ///

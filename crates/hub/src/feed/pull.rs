@@ -1,10 +1,10 @@
 //! Following a worker: one stream of its runtime, taken up again whenever it ends.
 
 use backoff::Backoff;
-use protocol::observation::{DiagnosticKind, StreamDiagnostic, StreamLeg};
+use protocol::observation::{DiagnosticKind, ResumeOutcome, StreamDiagnostic, StreamLeg};
 use serde_json::json;
 use tokio::time::timeout;
-use tracing::{Instrument, debug, info_span};
+use tracing::{Instrument, Span, debug, info_span};
 
 use super::{Feed, Taken};
 use crate::{Down, Pace, Runtime, Upstream};
@@ -13,8 +13,8 @@ use crate::{Down, Pace, Runtime, Upstream};
 enum Ended {
     /// It is taken up again after what is known.
     Again(StreamDiagnostic),
-    /// What is known is of no use to go on from.
-    Anew,
+    /// The events after the last known one are no longer stored, or the stream is another one. It starts over with a snapshot.
+    Anew(ResumeOutcome),
     /// There is no such worker.
     Gone,
 }
@@ -25,6 +25,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
     // Told once, however often it is tried.
     let mut told: Option<StreamDiagnostic> = None;
     let mut place = feed.resumed_from();
+    let mut restart = ResumeOutcome::Reset;
     loop {
         let connecting =
             info_span!(parent: None, "upstream", runtime = %feed.runtime, session = %feed.worker);
@@ -37,13 +38,16 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
                         feed.tell_resumed();
                     }
                 };
-                hear(feed, &mut *upstream, place.as_deref(), &mut heard).await
+                hear(feed, &mut *upstream, (place.as_deref(), restart), &mut heard).await
             }
             Err(ended) => ended,
         };
         place = match ended {
             Ended::Gone => return feed.end(DiagnosticKind::WorkerNotFound, "the worker does not exist"),
-            Ended::Anew => None,
+            Ended::Anew(outcome) => {
+                restart = outcome;
+                None
+            }
             Ended::Again(diagnostic) => {
                 debug!(runtime = %feed.runtime, worker = %feed.worker, code = diagnostic.code, "a worker stream ended");
                 if told.as_ref() != Some(&diagnostic) {
@@ -51,6 +55,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
                     told = Some(diagnostic);
                 }
                 backoff.wait().await;
+                restart = ResumeOutcome::Reset;
                 feed.resumed_from()
             }
         };
@@ -66,17 +71,22 @@ async fn open(
     match timeout(pace.answer_max, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
-        Ok(Err(_)) | Err(_) => {
-            Err(Ended::Again(backend(DiagnosticKind::RuntimeUnavailable, "the runtime is unreachable")))
-        }
+        Ok(Err(down)) => Err(unreachable_runtime(&down)),
+        Err(_) => Err(unreachable_runtime(&Down::Timeout(pace.answer_max))),
     }
+}
+
+/// Records in the current span why the runtime cannot be reached.
+fn unreachable_runtime(down: &Down) -> Ended {
+    telemetry::record_failure(&Span::current(), down.error_type());
+    Ended::Again(backend(DiagnosticKind::RuntimeUnavailable, "the runtime is unreachable"))
 }
 
 /// Takes what the runtime says until it ends. `heard` is called once, when it has begun to.
 async fn hear(
     feed: &Feed,
     upstream: &mut dyn Upstream,
-    from: Option<&str>,
+    (from, restart): (Option<&str>, ResumeOutcome),
     heard: &mut (dyn FnMut() + Send),
 ) -> Ended {
     let malformed = || {
@@ -103,7 +113,7 @@ async fn hear(
             ) => return gone(),
         };
         feed.metrics.bytes_in.inc_by(text.len() as u64);
-        match feed.take(&text, from) {
+        match feed.take(&text, from, restart) {
             Ok(Taken::Fine) if first => {
                 first = false;
                 heard();
@@ -118,10 +128,10 @@ async fn hear(
 /// What is to be done about a diagnostic of the runtime. It keeps its type.
 fn troubled(diagnostic: StreamDiagnostic) -> Ended {
     match diagnostic.known() {
-        Some((
-            _,
-            DiagnosticKind::CursorMalformed | DiagnosticKind::CursorUnknown | DiagnosticKind::CursorExpired,
-        )) => Ended::Anew,
+        Some((_, DiagnosticKind::CursorExpired)) => Ended::Anew(ResumeOutcome::Gap),
+        Some((_, DiagnosticKind::CursorMalformed | DiagnosticKind::CursorUnknown)) => {
+            Ended::Anew(ResumeOutcome::Reset)
+        }
         Some((_, DiagnosticKind::WorkerNotFound)) => Ended::Gone,
         Some(_) => Ended::Again(diagnostic),
         None => Ended::Again(StreamDiagnostic {

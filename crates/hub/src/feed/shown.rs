@@ -6,11 +6,11 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use journal::{JournalItem, RingJournal, Seq, StartPosition};
 use protocol::{
-    observation::{EventEnvelope, ObservationFrame},
+    observation::{DiagnosticKind, EventEnvelope, ObservationFrame, StreamDiagnostic, StreamLeg},
     sessions::SessionSnapshot,
 };
 
-use super::frames::{is_event, is_relay, json};
+use super::frames::{diagnostic, is_event, is_relay, json};
 use crate::policy::{Redactor, StreamRedactor, lost};
 
 /// What is in the ring, as a lens shows it.
@@ -35,9 +35,11 @@ impl Shown {
         let (from, others) = (ring.bounds().oldest, BTreeMap::new());
         let mut shown = Self { ticket: Arc::new(Ticket(lens)), look, from, others, snapshot: None };
         let frames = kept(ring);
-        let envelopes: Vec<_> = frames.iter().filter_map(|(_, frame)| envelope(frame)).collect();
-        for (message, part) in lost(envelopes.iter().map(|envelope| &envelope.payload), &now.messages) {
-            shown.look.lose(&message, &part);
+        if shown.ticket.0.hides_content() {
+            let envelopes: Vec<_> = frames.iter().filter_map(|(_, frame)| envelope(frame)).collect();
+            for (message, part) in lost(envelopes.iter().map(|envelope| &envelope.payload), &now.messages) {
+                shown.look.lose(&message, &part);
+            }
         }
         for (seq, frame) in frames {
             shown.take(seq, &frame);
@@ -67,6 +69,9 @@ impl Shown {
     /// Looks at the next frame of the ring.
     pub(super) fn take(&mut self, seq: Seq, frame: &Bytes) {
         self.snapshot = None;
+        if !self.ticket.0.may_change(frame) {
+            return;
+        }
         if is_relay(frame) {
             // It tells of paths and programs, as an event does.
             let shown = serde_json::from_slice(frame).ok().map(|value| self.ticket.0.value(value));
@@ -78,8 +83,13 @@ impl Shown {
             return;
         }
         let Some(mut envelope) = envelope(frame) else {
-            // What cannot be looked at is not shown: no frame is empty.
-            self.others.insert(seq, Bytes::new());
+            // What cannot be parsed cannot be redacted either.
+            let skipped = StreamDiagnostic::new(
+                StreamLeg::Backend,
+                DiagnosticKind::SerializeFailed,
+                "an event could not be redacted and was left out",
+            );
+            self.others.insert(seq, diagnostic(&skipped));
             return;
         };
         if let Some(other) = self.look.event(&envelope.payload) {

@@ -6,6 +6,7 @@
 //! be shown in part, and nothing else.
 
 pub(super) mod partial;
+mod raw_messages;
 mod session;
 
 use axum::{
@@ -106,7 +107,14 @@ async fn forward(
     let sight = caller.rights.visibility(&*app.access.policy.now(), &registered.workspace, &id);
     let (partly, permit) = match sight {
         Visibility::Full => (None, permit.seeing_everything()),
-        Visibility::Redacted(lens) => (Some((shape(&mut parts, &asked.segments)?, lens)), permit),
+        Visibility::Redacted(lens) if lens.hides_content() => {
+            (Some((shape(&mut parts, &asked.segments)?, lens)), permit)
+        }
+        Visibility::Redacted(lens) => {
+            raw_messages::exclude(&mut parts)?;
+            let description = description(&mut parts, &asked.segments)?;
+            (description.map(|shape| (shape, lens)), permit.seeing_content())
+        }
     };
     let upgrade = match parts.headers.contains_key(header::UPGRADE) {
         true => Some(socket(&mut parts, &id, &asked.segments).await?),
@@ -171,12 +179,28 @@ async fn forward(
 fn shape(parts: &mut Parts, pieces: &[String]) -> Result<Shape> {
     let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
     let shape = Shape::of(&parts.method, &pieces, parts.uri.query());
-    // Nobody knows what goes over a WebSocket.
-    let shape =
-        shape.filter(|_| !parts.headers.contains_key(header::UPGRADE)).ok_or_else(partial::refused)?;
-    // What is to be read must not be packed.
-    parts.headers.remove(header::ACCEPT_ENCODING);
+    let shape = shape.ok_or_else(partial::refused)?;
+    make_readable(parts)?;
     Ok(shape)
+}
+
+/// What the response will be if it describes sessions, for a caller who sees everything but absolute directories.
+fn description(parts: &mut Parts, segments: &[String]) -> Result<Option<Shape>> {
+    if !partial::describes_sessions(&parts.method, segments) {
+        return Ok(None);
+    }
+    make_readable(parts)?;
+    Ok(Some(Shape::Other))
+}
+
+/// Makes sure that the hub can read the response.
+fn make_readable(parts: &mut Parts) -> Result<()> {
+    // Nothing is known about messages on a WebSocket.
+    if parts.headers.contains_key(header::UPGRADE) {
+        return Err(partial::refused());
+    }
+    parts.headers.remove(header::ACCEPT_ENCODING);
+    Ok(())
 }
 
 /// The WebSocket that they ask for. Nothing else is passed on in its place.

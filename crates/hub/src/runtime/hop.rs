@@ -7,7 +7,8 @@ use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use protocol::RuntimeId;
 use server::RequestId;
-use tracing::{Instrument, info_span};
+use telemetry::HttpSide;
+use tracing::{Instrument, field::Empty, info_span};
 
 use super::{
     Down, ResponseLimit, Runtime,
@@ -25,10 +26,23 @@ pub(crate) struct Hop {
 impl Runtime for Hop {
     fn send(&self, mut request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
         let id = RequestId::forward(request.headers_mut());
-        let span = info_span!("forward", id = id.as_str(), runtime = %self.id, otel.kind = "client");
+        let span = info_span!(
+            "forward",
+            id = id.as_str(),
+            runtime = %self.id,
+            http.request.method = %telemetry::method_name(request.method()),
+            http.response.status_code = Empty,
+            otel.kind = "client",
+        );
         telemetry::inject_trace_context(&span, request.headers_mut());
+        telemetry::record_request(&span, &request);
+        let outcome = span.clone();
         let answer = async move {
             let answer = self.send_within_limit(request).await;
+            match &answer {
+                Ok(response) => telemetry::record_response(&outcome, HttpSide::Client, response.status()),
+                Err(down) => telemetry::record_failure(&outcome, down.error_type()),
+            }
             match answer {
                 // A client that breaks its request off says nothing about the runtime.
                 Err(Down::BrokenRequest | Down::StalledRequest(_)) => {}

@@ -45,8 +45,8 @@ struct Said {
     down: bool,
     /// There is no such worker.
     gone: bool,
-    /// The next that is said is nonsense.
-    nonsense: bool,
+    /// The frame that is sent next, besides the events.
+    interjection: Option<String>,
     /// How many events before a cursor are told once more.
     stutter: usize,
     /// After how many frames the next who hears it is cut off.
@@ -66,7 +66,7 @@ impl Bus {
             cuts: 0,
             down: false,
             gone: false,
-            nonsense: false,
+            interjection: None,
             stutter: 0,
             fuse: None,
         };
@@ -121,7 +121,14 @@ impl Bus {
     }
 
     pub(crate) fn talk_nonsense(&self) {
-        self.state.send_modify(|said| said.nonsense = true);
+        self.state.send_modify(|said| said.interjection = Some("nonsense".into()));
+    }
+
+    /// Sends a diagnostic of the runtime.
+    pub(crate) fn diagnose(&self, kind: DiagnosticKind) {
+        let diagnostic = StreamDiagnostic::new(StreamLeg::Runtime, kind, "as the test says");
+        let frame = text(&ObservationFrame::Diagnostic { diagnostic });
+        self.state.send_modify(|said| said.interjection = Some(frame));
     }
 
     pub(crate) fn end(&self) {
@@ -278,10 +285,10 @@ impl Upstream for Hearing {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>> {
         Box::pin(async {
             loop {
-                let (cut, next, nonsense) = {
+                let (cut, next, interjection) = {
                     let said = self.state.borrow_and_update();
                     let cut = said.cuts != self.cuts || said.life != self.life;
-                    (cut, said.events.get(self.told).cloned(), said.nonsense)
+                    (cut, said.events.get(self.told).cloned(), said.interjection.clone())
                 };
                 if cut || self.fuse == 0 {
                     return Ok(None);
@@ -293,9 +300,9 @@ impl Upstream for Hearing {
                 if self.ended {
                     return Ok(None);
                 }
-                if nonsense {
-                    self.bus.state.send_modify(|said| said.nonsense = false);
-                    return Ok(Some("nonsense".into()));
+                if let Some(frame) = interjection {
+                    self.bus.state.send_modify(|said| said.interjection = None);
+                    return Ok(Some(frame));
                 }
                 if let Some(happened) = next {
                     self.told += 1;

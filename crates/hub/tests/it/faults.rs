@@ -56,9 +56,10 @@ impl Viewer {
                 self.notebook.write(&frame);
                 let anew = match &frame {
                     ObservationFrame::Diagnostic { diagnostic } => diagnostic.code.contains("cursor"),
-                    ObservationFrame::Control { control } => {
-                        *control == StreamControl::Resumed { resume: ResumeOutcome::Reset }
-                    }
+                    ObservationFrame::Control { control } => matches!(
+                        control,
+                        StreamControl::Resumed { resume: ResumeOutcome::Reset | ResumeOutcome::Gap }
+                    ),
                     ObservationFrame::Event { .. } => false,
                 };
                 if anew {

@@ -251,7 +251,7 @@ proptest! {
         runtime.block_on(async {
             let stage = Stage::new();
             let paths = vec!["/home/*/.ssh/**".to_owned()].try_into().unwrap();
-            let hidden = HiddenContent { thinking: true, tool_output: true, paths };
+            let hidden = HiddenContent { thinking: true, tool_output: true, paths, directories: None };
             stage.policies.set(Arc::new(RedactionPolicy::default().with(Role::Viewer, hidden)));
             let mut everything = stage.watch(Role::Owner, None);
             let first = everything.envelope().await.cursor;

@@ -109,7 +109,7 @@ impl Notebook {
             ObservationFrame::Event { envelope } => envelope,
             // What was seen before says nothing about what comes.
             ObservationFrame::Control {
-                control: StreamControl::Resumed { resume: ResumeOutcome::Reset },
+                control: StreamControl::Resumed { resume: ResumeOutcome::Reset | ResumeOutcome::Gap },
             } => return self.forget(),
             ObservationFrame::Control { .. } | ObservationFrame::Diagnostic { .. } => return,
         };

@@ -126,7 +126,8 @@ async fn what_was_missed_is_told_to_the_end() {
     }
 }
 
-/// observation-35, observation-56: what is lost for good is told, and followed by what there is now.
+/// observation-27, observation-35, observation-56: what is lost for good is told, and followed by what there is now: a gap if the
+/// stream is the same, and a reset if its runtime has started over.
 #[tokio::test(start_paused = true)]
 async fn what_the_runtime_forgot_is_begun_anew() {
     for rebirth in [false, true] {
@@ -143,9 +144,15 @@ async fn what_the_runtime_forgot_is_begun_anew() {
         bus.publish(10);
         bus.set_down(false);
         let mut notebook = Notebook::default();
+        let mut outcomes = Vec::new();
         while !notebook.projection.as_ref().is_some_and(|known| known.snapshot() == bus.snapshot()) {
-            notebook.write(&viewer.next().await.unwrap());
+            let frame = viewer.next().await.unwrap();
+            if let ObservationFrame::Control { control: StreamControl::Resumed { resume } } = &frame {
+                outcomes.push(*resume);
+            }
+            notebook.write(&frame);
         }
+        assert_eq!(outcomes, [if rebirth { ResumeOutcome::Reset } else { ResumeOutcome::Gap }]);
         assert_eq!(notebook.log, [], "nothing but the snapshot");
         // A cursor from before is of no use any more.
         let end = Viewer::new(&feeds, &bus, Some(&before)).end().await;
@@ -270,4 +277,33 @@ async fn nonsense_is_told_and_survived() {
     assert_eq!(viewer.diagnostic().await, DiagnosticKind::MalformedFrame);
     bus.publish(1);
     assert_eq!(viewer.envelope().await.payload, bus.events()[0]);
+}
+
+/// observation-64: an event that the runtime could not encode is reported and left out. The stream goes on without another
+/// connection.
+#[tokio::test(start_paused = true)]
+async fn an_event_that_cannot_be_encoded_is_skipped() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    viewer.envelope().await;
+    bus.diagnose(DiagnosticKind::SerializeFailed);
+    assert_eq!(viewer.diagnostic().await, DiagnosticKind::SerializeFailed);
+    bus.publish(1);
+    assert_eq!(viewer.envelope().await.payload, bus.events()[0]);
+    assert_eq!(bus.opened.load(Ordering::SeqCst), 1);
+}
+
+/// observation-55, observation-65: a worker that cannot be observed for now is reported as that, and the viewer stays.
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_is_unavailable_is_reported_as_that() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    viewer.envelope().await;
+    bus.diagnose(DiagnosticKind::WorkerUnavailable);
+    assert_eq!(viewer.diagnostic().await, DiagnosticKind::WorkerUnavailable);
+    bus.publish(1);
+    assert_eq!(viewer.envelope().await.payload, bus.events()[0]);
+    assert_eq!(bus.opened.load(Ordering::SeqCst), 2, "the hub has tried again");
 }

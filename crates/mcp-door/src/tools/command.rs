@@ -16,17 +16,17 @@ use serde_json::json;
 use super::invalid;
 use crate::{
     answer,
-    output::{Kept, Progress},
+    output::{OutputExcerpt, ProgressReporter},
 };
 
-/// How long a command may take that nobody has given more.
+/// How long a command may take if the request has no timeout.
 const TIMEOUT_MS: u64 = 120_000;
 
-/// The longest that it may take.
+/// The longest timeout of a request.
 const TIMEOUT_MS_MAX: u64 = 3_600_000;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct RunCommand {
+pub(super) struct RunCommandArguments {
     /// The shell command line to run.
     command: String,
     /// The directory to run in. Defaults to the first root directory of the device.
@@ -45,7 +45,7 @@ pub(super) struct RunCommand {
 
 /// The structured result of a command. It has the output too: many agents show their model only what is structured.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct CommandResult {
+pub(super) struct RunCommandResult {
     /// Standard output and standard error, in the order in which they were written.
     output: String,
     /// The exit code; 128 plus the number of the signal if a signal ended the command.
@@ -62,8 +62,8 @@ pub(super) struct CommandResult {
 
 pub(super) async fn run_command(
     environment: Environment,
-    wanted: RunCommand,
-    mut progress: Progress,
+    wanted: RunCommandArguments,
+    mut progress: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     let cwd = match wanted.cwd.as_deref().map(|cwd| environment.files().place(cwd)).transpose()? {
         Some(Place::Inside { seen, .. }) => Some(seen),
@@ -81,7 +81,8 @@ pub(super) async fn run_command(
     };
     let mut command = environment.shell().start(command).await?;
     let (id, shell, stdin) = (command.id().to_owned(), environment.shell(), wanted.stdin);
-    // While it is written to, what it writes is read. One that does not read, or has ended, is no failure.
+    // Write the input while reading the output, or both sides could block. A command that does not read its input, or has ended,
+    // is not a failure.
     let input = async move {
         if let Some(stdin) = stdin {
             let _ = shell.input(&id, stdin.as_bytes()).await;
@@ -89,7 +90,7 @@ pub(super) async fn run_command(
         let _ = shell.end_input(&id).await;
         std::future::pending::<()>().await;
     };
-    let mut output = Kept::default();
+    let mut output = OutputExcerpt::default();
     let read = async {
         loop {
             match command.next().await {
@@ -108,7 +109,7 @@ pub(super) async fn run_command(
     };
     match ended {
         Ok(ended) => Ok(report(&output, &ended)),
-        // What it wrote until then tells why.
+        // The output so far may explain the failure.
         Err(Error::ShellTimeout) => {
             let mut failed = answer::failed_without_structure(&Error::ShellTimeout);
             failed.content.insert(0, rmcp::model::ContentBlock::text(output.text()));
@@ -118,7 +119,7 @@ pub(super) async fn run_command(
     }
 }
 
-fn report(output: &Kept, ended: &CommandOutcome) -> CallToolResult {
+fn report(output: &OutputExcerpt, ended: &CommandOutcome) -> CallToolResult {
     let signal = ended.signal.as_ref().map(|signal| json!(signal).to_string().trim_matches('"').to_owned());
     let how = match (&signal, ended.exit_code) {
         (Some(signal), _) => format!("ended by signal {signal}"),
@@ -134,6 +135,6 @@ fn report(output: &Kept, ended: &CommandOutcome) -> CallToolResult {
     let cut = if is_output_cut { ", output cut" } else { "" };
     text.push_str(&format!("[{how} after {} ms{cut}]", ended.duration_ms));
     let (exit_code, duration_ms) = (ended.exit_code, ended.duration_ms);
-    let result = CommandResult { output, exit_code, signal, duration_ms, is_output_cut };
+    let result = RunCommandResult { output, exit_code, signal, duration_ms, is_output_cut };
     answer::both(text, json!(result))
 }

@@ -13,13 +13,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{answer, output::Progress};
+use crate::{answer, output::ProgressReporter};
 
-/// How many entries are given at once: what a model can well read.
+/// The number of entries in a result: as many as a model can use.
 const ENTRIES_MAX: usize = 1000;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct ListDirectory {
+pub(super) struct ListDirectoryArguments {
     /// The directory to list. Defaults to the first root directory of the device; `/` lists all root directories.
     #[serde(default)]
     path: Option<String>,
@@ -30,8 +30,8 @@ pub(super) struct ListDirectory {
 
 pub(super) async fn list_directory(
     environment: Environment,
-    ListDirectory { path, recursive }: ListDirectory,
-    _: Progress,
+    ListDirectoryArguments { path, recursive }: ListDirectoryArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     let files = environment.files();
     let path = path.as_deref().unwrap_or(".");
@@ -66,15 +66,15 @@ fn line(ListedFile { name, kind, size_bytes, .. }: &ListedFile) -> String {
 }
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct OnePath {
+pub(super) struct PathArguments {
     /// The path on the device.
     path: String,
 }
 
 pub(super) async fn file_info(
     environment: Environment,
-    OnePath { path }: OnePath,
-    _: Progress,
+    PathArguments { path }: PathArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     let stat = environment.files().stat(&path).await?;
     let kind = match stat.kind {
@@ -89,15 +89,15 @@ pub(super) async fn file_info(
 
 pub(super) async fn make_directory(
     environment: Environment,
-    OnePath { path }: OnePath,
-    _: Progress,
+    PathArguments { path }: PathArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     environment.files().mkdir(&path, Dir::Whole).await?;
     Ok(answer::text(format!("made {path}")))
 }
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct DeletePath {
+pub(super) struct DeletePathArguments {
     /// The path on the device.
     path: String,
     /// Delete a directory together with its contents.
@@ -107,15 +107,15 @@ pub(super) struct DeletePath {
 
 pub(super) async fn delete_path(
     environment: Environment,
-    DeletePath { path, recursive }: DeletePath,
-    _: Progress,
+    DeletePathArguments { path, recursive }: DeletePathArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     environment.files().delete(&path, if recursive { Dir::Whole } else { Dir::Alone }).await?;
     Ok(answer::text(format!("deleted {path}")))
 }
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct FromTo {
+pub(super) struct PathPair {
     /// The source path.
     from: String,
     /// The target path.
@@ -124,8 +124,8 @@ pub(super) struct FromTo {
 
 pub(super) async fn move_path(
     environment: Environment,
-    FromTo { from, to }: FromTo,
-    _: Progress,
+    PathPair { from, to }: PathPair,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     environment.files().rename(&from, &to).await?;
     Ok(answer::text(format!("moved {from} to {to}")))
@@ -133,8 +133,8 @@ pub(super) async fn move_path(
 
 pub(super) async fn copy_path(
     environment: Environment,
-    FromTo { from, to }: FromTo,
-    _: Progress,
+    PathPair { from, to }: PathPair,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     environment.files().copy(&from, &to).await?;
     Ok(answer::text(format!("copied {from} to {to}")))

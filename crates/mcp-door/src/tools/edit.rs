@@ -12,13 +12,13 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::invalid;
-use crate::{answer, output::Progress};
+use crate::{answer, output::ProgressReporter};
 
-/// The largest file that is edited.
+/// The largest file that can be edited.
 const FILE_BYTES_MAX: u64 = 8 << 20;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct EditFile {
+pub(super) struct EditFileArguments {
     /// The path of the file to edit.
     path: String,
     /// The text to replace, exactly as it occurs in the file.
@@ -32,8 +32,8 @@ pub(super) struct EditFile {
 
 pub(super) async fn edit_file(
     environment: Environment,
-    EditFile { path, old_text, new_text, replace_all }: EditFile,
-    _: Progress,
+    EditFileArguments { path, old_text, new_text, replace_all }: EditFileArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     if old_text.is_empty() {
         return Err(invalid("`old_text` is empty; use `write_file` to create a file"));
@@ -60,7 +60,7 @@ pub(super) async fn edit_file(
         }
     }
     let after = before.replace(&old_text, &new_text);
-    // Only if nobody else has changed it since it was read.
+    // Write only if the file has not changed since it was read.
     let hash: String = Sha256::digest(&before).iter().map(|byte| format!("{byte:02x}")).collect();
     let if_match = hash.parse().ok().map(|sha256| IfMatch::Hash { sha256 });
     let writing = Writing { create: CreateMode::Existing, if_match };

@@ -12,19 +12,19 @@ use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{answer, output::Progress};
+use crate::{answer, output::ProgressReporter};
 
-/// How many lines are found that nobody has limited.
+/// The number of matches if the request has no limit.
 const MATCHES: u64 = 200;
 
-/// How many bytes are given at once: what a model can well read.
+/// The size of a result: as much as a model can use.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// How much of a line is given.
+/// The size to which a line is shortened.
 const LINE_BYTES_MAX: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct SearchFiles {
+pub(super) struct SearchFilesArguments {
     /// The text or regular expression to search for.
     pattern: String,
     /// The directory or file to search. Defaults to the first root directory of the device; `/` searches all of them.
@@ -52,8 +52,8 @@ pub(super) struct SearchFiles {
 
 pub(super) async fn search_files(
     environment: Environment,
-    wanted: SearchFiles,
-    _: Progress,
+    wanted: SearchFilesArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     let mut found = environment.files().search(Search {
         path: wanted.path.unwrap_or_else(|| ".".into()),
@@ -68,7 +68,7 @@ pub(super) async fn search_files(
     let (mut text, mut is_cut) = (String::new(), false);
     while let Some(found) = found.try_next().await? {
         match found {
-            // Who leaves ends the search.
+            // Dropping the search ends it on the device.
             Found::Line { .. } if text.len() > TEXT_BYTES_MAX => {
                 is_cut = true;
                 break;

@@ -10,22 +10,22 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::invalid;
-use crate::{answer, output::Progress};
+use crate::{answer, output::ProgressReporter};
 
-/// How many lines are given that nobody has limited.
+/// The number of lines if the request has no limit.
 const LINES_MAX: usize = 2000;
 
-/// How many bytes of text are given at once: what a model can well read.
+/// The size of a text result: as much as a model can use.
 const TEXT_BYTES_MAX: usize = 128 << 10;
 
-/// The largest picture.
+/// The largest image.
 const PICTURE_BYTES_MAX: u64 = 4 << 20;
 
-/// The largest file that is looked at for lines of it.
+/// The largest file from which lines can be read.
 const FILE_BYTES_MAX: u64 = 32 << 20;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct ReadFile {
+pub(super) struct ReadFileArguments {
     /// The path of the file to read.
     path: String,
     /// The first line to return, starting at 1.
@@ -38,8 +38,8 @@ pub(super) struct ReadFile {
 
 pub(super) async fn read_file(
     environment: Environment,
-    ReadFile { path, offset, limit }: ReadFile,
-    _: Progress,
+    ReadFileArguments { path, offset, limit }: ReadFileArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     let files = environment.files();
     let picture = picture(&path);
@@ -58,7 +58,7 @@ pub(super) async fn read_file(
     Ok(answer::text(lines(&text, offset, limit)))
 }
 
-/// The lines that are wanted, and how to get those that are missing.
+/// The requested lines, and how to request the remaining ones.
 fn lines(text: &str, offset: Option<usize>, limit: Option<usize>) -> String {
     let first = offset.unwrap_or(1).max(1);
     let wanted = text.split_inclusive('\n').skip(first - 1).take(limit.unwrap_or(LINES_MAX));

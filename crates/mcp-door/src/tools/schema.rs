@@ -1,4 +1,4 @@
-//! The schemas of our tools, in the words that every provider of models takes.
+//! The schemas of the built-in tools, with the keywords that every model provider accepts.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The schema of a type.
 pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = schemars::schema_for!(T).as_object().cloned().unwrap_or_default();
-    // A model reads the description of the tool, not that of the type behind it.
+    // A model gets the description of the tool, not that of the Rust type.
     for field in ["$schema", "title", "description"] {
         schema.remove(field);
     }
@@ -16,7 +16,7 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// Removes what some providers refuse or warn about: `null` as a type or default, which says no more than that a property is not
+/// Removes keywords that some providers reject or warn about: `null` as a type or default, which only means that a property is not
 /// required, and the formats of Rust's integers.
 fn simplify(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{answer, output::Progress};
+use crate::{answer, output::ProgressReporter};
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct WriteFile {
+pub(super) struct WriteFileArguments {
     /// The path of the file to write.
     path: String,
     /// The whole new content of the file.
@@ -21,8 +21,8 @@ pub(super) struct WriteFile {
 
 pub(super) async fn write_file(
     environment: Environment,
-    WriteFile { path, content }: WriteFile,
-    _: Progress,
+    WriteFileArguments { path, content }: WriteFileArguments,
+    _: ProgressReporter,
 ) -> Result<CallToolResult, Error> {
     let written = environment.files().write(&path, content.as_bytes(), Writing::default()).await?;
     let text = format!("wrote {} bytes to {path}", written.size_bytes);

@@ -16,7 +16,7 @@ use crate::{
     peer::{self, Shared},
 };
 
-/// The requests of this side that are not answered.
+/// The requests of this side that have no outcome yet.
 pub(super) struct Calls {
     pending: HashMap<u64, Pending>,
     window: u64,
@@ -25,27 +25,27 @@ pub(super) struct Calls {
 }
 
 struct Pending {
-    /// Who waits; nobody if it was given up.
+    /// The way to the caller; `None` if the call was given up.
     parts: Option<Sender<Heard>>,
-    /// Until when it is waited for.
+    /// When it times out.
     deadline: Instant,
-    /// Whether its result may have bytes.
+    /// Whether its result may arrive as a binary message.
     has_bytes: bool,
-    /// Whether the other side was told that it is no longer wanted.
+    /// Whether the peer was sent a cancellation.
     is_cancelled: bool,
-    /// How many parts of its stream came.
+    /// The number of chunks received.
     seq: u64,
-    /// How much more of it may come.
+    /// The remaining credit of the peer.
     left: u64,
     _weight: Weight,
 }
 
-/// What is to be done about a part of a stream.
+/// The result of handling a chunk of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Streamed {
-    /// Nothing.
+    /// It was passed on, or nothing waits for it.
     Taken,
-    /// There was more than fits, by a peer that knows no credit.
+    /// The window is exceeded by a peer that does not support credit.
     Overrun(u64),
 }
 
@@ -80,7 +80,7 @@ impl Calls {
         self.pending.insert(key, pending);
     }
 
-    /// A part of a stream came.
+    /// Passes a chunk of a stream to the caller.
     pub(super) fn stream(
         &mut self,
         frame: StreamFrame,
@@ -101,13 +101,13 @@ impl Calls {
         }
         pending.seq += 1;
         match parts.try_send(Heard::Stream { frame, charge, _weight: self.unread.add(bytes) }) {
-            // Who is gone has rung, which is heard soon.
+            // A caller that has dropped the call has sent a signal, which is handled soon.
             Ok(()) | Err(TrySendError::Closed(_)) => Ok(Streamed::Taken),
             Err(TrySendError::Full(_)) => Err(Lost::policy("a stream has too many unread chunks")),
         }
     }
 
-    /// The outcome came: until when it was waited for.
+    /// Passes the outcome to the caller, and returns the deadline of the call.
     pub(super) fn answer(&mut self, Response { id, outcome }: Response) -> Result<(u64, Instant), Lost> {
         let key = known(&id)?;
         let pending = self.pending.remove(&key).ok_or_else(unknown)?;
@@ -115,13 +115,13 @@ impl Calls {
             return Err(Lost::policy("a binary message belongs to no binary stream"));
         }
         if let Some(parts) = pending.parts {
-            // Who is gone does not need to hear it.
+            // The caller may have stopped waiting.
             let _ = parts.try_send(Heard::Outcome(outcome));
         }
         Ok((key, pending.deadline))
     }
 
-    /// Nobody waits any more, or shall.
+    /// Ends a call for its caller, with an outcome if it still waits.
     pub(super) fn give_up(&mut self, key: u64, outcome: Option<RelayError>) {
         let parts = self.pending.get_mut(&key).and_then(|pending| pending.parts.take());
         if let (Some(parts), Some(outcome)) = (parts, outcome) {
@@ -129,7 +129,7 @@ impl Calls {
         }
     }
 
-    /// It is cancelled, and is to be answered until then: until when it was waited for, the first time.
+    /// Marks a call as cancelled, with a new deadline. Returns the old one, the first time.
     pub(super) fn cancel(&mut self, key: u64, until: Instant) -> Option<Instant> {
         let pending = self.pending.get_mut(&key).filter(|pending| !pending.is_cancelled)?;
         pending.is_cancelled = true;
@@ -140,26 +140,26 @@ impl Calls {
         self.pending.get(&key).is_some_and(|pending| pending.is_cancelled)
     }
 
-    /// Forgets one that the other side has never heard of.
+    /// Removes a call whose request was not sent.
     pub(super) fn take_back(&mut self, key: u64) {
         self.give_up(key, Some(peer::cancelled()));
         self.pending.remove(&key);
     }
 
-    /// So much was read: whether more may come.
+    /// Adds credit for bytes that were read; returns whether the peer may use it.
     pub(super) fn read(&mut self, key: u64, bytes: u64) -> bool {
         let Some(pending) = self.pending.get_mut(&key) else { return false };
         pending.left += bytes;
         pending.parts.is_some()
     }
 
-    /// All of them see that nothing more comes.
+    /// Ends all calls without an outcome, which callers see as a lost connection.
     pub(super) fn end(&mut self) {
         self.pending.clear();
     }
 }
 
-/// The key in an id that this side could have given.
+/// The key in an id, if this side can have issued the id.
 fn known(id: &str) -> Result<u64, Lost> {
     let key: Option<u64> = id.strip_prefix("req_").and_then(|key| key.parse().ok());
     key.filter(|key| Calls::id(*key) == id).ok_or_else(unknown)

@@ -1,4 +1,4 @@
-//! What happens until a device is accepted.
+//! The handshake: everything until a device is accepted.
 
 use protocol::relay::{EventFrame, Frame, Hello, PROTOCOL, RawJson, RelayError, RelayErrorCode};
 use serde_json::{Map, Value};
@@ -7,23 +7,23 @@ use tokio::time::Instant;
 use super::{Driver, Message, Timer};
 use crate::{Lost, Refused, Side, Transport, flow, takes::Takes};
 
-/// How far a connection is.
+/// The stage of a connection.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// Nothing was said.
+    /// Nothing was sent.
     Starting(Side),
-    /// The device is to say who it is, until then.
+    /// The device must send its hello by this time.
     Expecting(Instant),
-    /// The device has said who it is, and what it takes; somebody looks at that.
+    /// The device has sent its hello, with its optional features, and the handler checks it.
     Accepting(Instant, Takes),
-    /// This side is the device and has said who it is.
+    /// This side is the device and has sent its hello.
     Asked(Instant),
     /// The device is accepted.
     Open,
 }
 
 impl<T: Transport> Driver<T> {
-    /// Begins: a device says who it is.
+    /// Starts the handshake: a device sends its hello.
     pub(super) fn start(&mut self) {
         let until = Instant::now() + self.shared.limits.hello_wait_max;
         self.timers.set(until, Timer::Hello);
@@ -37,7 +37,7 @@ impl<T: Transport> Driver<T> {
         }
     }
 
-    /// A frame before the device is accepted.
+    /// Handles a frame before the device is accepted.
     pub(super) fn on_early(&mut self, frame: Frame) -> Result<(), Lost> {
         match (&self.stage, frame) {
             (_, Frame::Request(request)) => {
@@ -68,20 +68,20 @@ impl<T: Transport> Driver<T> {
         let (handler, door) = (self.handler.clone(), self.door.clone());
         self.requests.spawn(None, async move {
             let accepted = handler.hello(hello).await;
-            // If the connection is lost nobody needs to know.
+            // If the connection is lost, the decision no longer matters.
             let _ = door.send(Message::Accept(accepted)).await;
         });
         Ok(())
     }
 
-    /// Somebody has looked at who the device is.
+    /// Handles the decision of the handler about the device.
     pub(super) fn on_accept(&mut self, accepted: Result<Map<String, Value>, Refused>) -> Result<(), Lost> {
         let mut accepted = accepted.map_err(|Refused(reason)| Lost::Refused(reason))?;
         let Stage::Accepting(until, theirs) = self.stage else { return Ok(()) };
         self.takes().accept(theirs, &mut accepted);
         let payload = RawJson::from_value(&accepted);
         let event = EventFrame { event: flow::ACCEPTED.into(), payload: payload.clone() };
-        // Nothing overtakes it.
+        // It is urgent, so that no other frame precedes it.
         self.outbox.urgent(Frame::Event(event).write());
         self.open(until, theirs, payload);
         Ok(())
@@ -95,7 +95,7 @@ impl<T: Transport> Driver<T> {
         self.timers.unset(until, Timer::Hello);
         self.timers.set(Instant::now(), Timer::Heartbeat);
         self.theirs = Takes { bytes: theirs.bytes && self.wire.carries_bytes(), ..theirs };
-        // Nobody has set it before.
+        // A connection opens once, so it is not set yet.
         let _ = self.shared.takes_bytes.set(self.theirs.bytes);
         self.stage = Stage::Open;
         self.accept.send_replace(Some(accepted));

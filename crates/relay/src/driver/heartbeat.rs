@@ -1,4 +1,4 @@
-//! Whether the other side is there.
+//! Heartbeats: detects a peer that no longer responds.
 
 use std::{
     collections::VecDeque,
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::{Lost, limits::MISSED_MAX, peer::Shared};
 
-/// Which heartbeats are not answered.
+/// The unanswered heartbeats.
 pub(super) struct Heartbeat {
     unanswered: VecDeque<(PingFrame, Instant)>,
     asked: u64,
@@ -25,7 +25,10 @@ impl Heartbeat {
         Self { unanswered: VecDeque::new(), asked: 0, latency: shared.latency.clone() }
     }
 
-    /// Asks, unless too much is unanswered.
+    /// Creates the next heartbeat.
+    ///
+    /// # Errors
+    /// If too many are unanswered.
     pub(super) fn ask(&mut self) -> Result<Frame, Lost> {
         if self.unanswered.len() >= MISSED_MAX {
             return Err(Lost::Silent);
@@ -36,11 +39,11 @@ impl Heartbeat {
         Ok(Frame::Ping(beat))
     }
 
-    /// The other side says that it is there; what answers nothing says nothing.
+    /// Handles a response of the peer; one that matches no heartbeat is ignored.
     pub(super) fn answered(&mut self, beat: &PingFrame) {
         let Some(place) = self.unanswered.iter().position(|(asked, _)| asked == beat) else { return };
         let (_, at) = self.unanswered[place];
-        // Those before are answered with it.
+        // A response also counts for the earlier heartbeats.
         self.unanswered.drain(..=place);
         let micros = u64::try_from(at.elapsed().as_micros()).unwrap_or(u64::MAX - 1);
         self.latency.store(micros, Relaxed);

@@ -1,4 +1,4 @@
-//! What the other side says.
+//! Handles the messages of the peer.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -14,14 +14,14 @@ use super::{Driver, Message, Timer, calls::Streamed, early::Stage};
 use crate::{CloseCode, Lost, Reply, Transport, flow, peer};
 
 impl<T: Transport> Driver<T> {
-    /// A message came.
+    /// Handles a message.
     pub(super) fn on_packet(&mut self, packet: &Packet) -> Result<(), Lost> {
         if packet.size() > self.shared.limits.frame_bytes_max {
             return Err(Lost::fault(CloseCode::TooLarge, "the message is too large"));
         }
         match packet {
             Packet::Text(text) => self.on_text(text),
-            // Who takes none did not say that it does.
+            // Valid only if both sides have agreed on binary messages.
             Packet::Binary(bytes) if self.theirs.bytes => match Packet::read(bytes) {
                 Ok(response) => self.on_response(response),
                 Err(malformed) => Err(Lost::policy(malformed.reason)),
@@ -98,7 +98,7 @@ impl<T: Transport> Driver<T> {
         }
         let row = MethodInfo::find(&request.method);
         let family = row.map(|row| row.family);
-        // Who has begun much can still end it.
+        // Requests that control a running operation are exempt, or a full family could not even be cancelled.
         if let Some(family) = row.filter(|row| !row.controls_running_operation()).map(|row| row.family)
             && self.requests.of(family) >= limits.family_requests_max
         {
@@ -122,18 +122,18 @@ impl<T: Transport> Driver<T> {
         };
         let (handler, door) = (self.handler.clone(), self.door.clone());
         self.requests.spawn(Some(key), async move {
-            // Where a panic does not end the program, as it does in the one that we build.
+            // Our release build aborts on a panic. Other programs that use this crate may not.
             let outcome = AssertUnwindSafe(handler.request(request, &mut reply)).catch_unwind().await;
             let outcome = outcome.unwrap_or_else(|_| {
                 Err(RelayError::new(RelayErrorCode::ProviderError, "the provider failed"))
             });
             let outcome = outcome.and_then(|result| reply.need_taken(result));
-            // Through the same door as the stream before it. If the connection is lost nobody needs to know.
+            // It uses the same channel as the stream, so that it stays behind it. If the connection is lost, it no longer matters.
             let _ = door.send(Message::Done { key, outcome }).await;
         });
     }
 
-    /// What is unknown or has ended is not there to be cancelled.
+    /// Cancels a request; one that is unknown or has ended is ignored.
     fn on_cancel(&mut self, id: &str) {
         let grace = Instant::now() + self.shared.limits.cancel_wait_max;
         if let Some(key) = self.requests.cancel(id, grace) {
@@ -148,13 +148,13 @@ impl<T: Transport> Driver<T> {
         }
     }
 
-    /// Answers what is no request that goes on.
+    /// Responds to a request that is not running.
     pub(super) fn answer(&mut self, id: String, outcome: Result<RawJson, RelayError>) {
         let packet = self.response(id, outcome);
         self.outbox.whole(packet);
     }
 
-    /// A response that fits in a message.
+    /// The response as a message; an error if it is too large for one.
     pub(super) fn response(&self, id: String, outcome: Result<RawJson, RelayError>) -> Packet {
         let packet = Packet::from(Response { id: id.clone(), outcome });
         match peer::fits(packet.size(), &self.shared.limits) {
@@ -166,13 +166,13 @@ impl<T: Transport> Driver<T> {
         }
     }
 
-    /// Whether what comes of a request of this method may have bytes.
+    /// Whether the result of this method may be a binary message.
     pub(super) fn has_bytes(&self, method: &str) -> bool {
         self.theirs.bytes && method == FileRead::INFO.name
     }
 }
 
-/// More than is done at a time.
+/// The error for a request that exceeds a limit of concurrent requests.
 pub(super) fn busy(limit: usize) -> RelayError {
     let error = RelayError::new(RelayErrorCode::ProviderError, "too many requests are open; try again later");
     error.with("reason", "busy").with("limit", limit)

@@ -1,4 +1,4 @@
-//! What waits to be sent, and what of it is next.
+//! The queue of messages to send, with priorities.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,24 +6,24 @@ use protocol::relay::Packet;
 
 use crate::{limits::OVERTAKING_MAX, reply::Queued};
 
-/// What waits to be sent. What is urgent goes first, then what is whole; streams share what is left, in turns.
+/// The messages to send. Urgent ones go first, then whole ones; streams share the rest in turns.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// Heartbeats, cancellations and credit: small, and others wait for them.
+    /// Heartbeats, cancellations and credit: they are small, and the peer waits for them.
     urgent: VecDeque<Packet>,
     /// Requests with the key of their call, responses and events.
     whole: VecDeque<(Option<u64>, Packet)>,
-    /// The streams of requests of the other side, by their keys.
+    /// The streams of the peer's requests, by key.
     lanes: HashMap<u64, Lane>,
-    /// The lanes that have something, in the order of their turns.
+    /// The lanes with frames, in the order of their turns.
     turns: VecDeque<u64>,
-    /// The bytes of all that is of no stream.
+    /// The bytes of all messages that belong to no stream.
     bytes: usize,
-    /// How many whole frames have overtaken the lanes.
+    /// The number of whole frames sent since the last turn of a lane.
     overtaken: usize,
 }
 
-/// What waits of one stream.
+/// The queued frames of one stream, and the response after them.
 #[derive(Debug, Default)]
 struct Lane {
     frames: VecDeque<Queued>,
@@ -31,7 +31,7 @@ struct Lane {
 }
 
 impl Outbox {
-    /// Whether less waits that is of no stream. What is of one is bounded there.
+    /// Whether fewer messages are queued than the limits. Streams do not count, because each has its own limit.
     pub(crate) fn has_room(&self, frames_max: usize, bytes_max: usize) -> bool {
         self.urgent.len() + self.whole.len() < frames_max && self.bytes < bytes_max
     }
@@ -56,7 +56,7 @@ impl Outbox {
         self.whole.push_back((Some(call), text.into()));
     }
 
-    /// Takes a request back; whether it was still there.
+    /// Removes a request that is not sent yet; returns whether it was still queued.
     pub(crate) fn withdraw(&mut self, call: u64) -> bool {
         let place = self.whole.iter().position(|(key, _)| *key == Some(call));
         let Some((_, packet)) = place.and_then(|place| self.whole.remove(place)) else { return false };
@@ -64,7 +64,7 @@ impl Outbox {
         true
     }
 
-    /// A part of a stream, in order.
+    /// Queues a chunk of a stream.
     pub(crate) fn stream(&mut self, request: u64, queued: Queued) {
         let lane = self.lanes.entry(request).or_default();
         if lane.frames.is_empty() {
@@ -73,7 +73,7 @@ impl Outbox {
         lane.frames.push_back(queued);
     }
 
-    /// The response: after what waits of its own stream, but of no other.
+    /// Queues a response after the frames of its own stream, but not after those of others.
     pub(crate) fn response(&mut self, request: u64, packet: Packet) {
         match self.lanes.get_mut(&request) {
             Some(lane) => {
@@ -84,14 +84,14 @@ impl Outbox {
         }
     }
 
-    /// Drops what waits of a stream that has no response yet.
+    /// Drops the queued frames of a stream that has no response yet.
     pub(crate) fn forget(&mut self, request: u64) {
         if self.lanes.remove(&request).is_some() {
             self.turns.retain(|turn| *turn != request);
         }
     }
 
-    /// What is sent next.
+    /// Removes the next message to send.
     pub(crate) fn next(&mut self) -> Option<Packet> {
         let may_overtake = self.overtaken < OVERTAKING_MAX || self.turns.is_empty();
         let packet = match self.urgent.pop_front() {
@@ -114,7 +114,7 @@ impl Outbox {
         if !lane.frames.is_empty() {
             self.turns.push_back(request);
         } else if let Some(response) = self.lanes.remove(&request).and_then(|lane| lane.response) {
-            // Its bytes are counted already.
+            // `response` has counted its bytes already.
             self.whole.push_back((None, response));
         }
         Some(queued.text.into())

@@ -1,4 +1,4 @@
-//! What this side wants.
+//! Handles the messages and signals of this side.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,7 +13,7 @@ impl<T: Transport> Driver<T> {
         match message {
             Message::Accept(accepted) => return self.on_accept(accepted),
             Message::Event(text) => self.outbox.whole(text),
-            // It was cancelled before it was made.
+            // The call was cancelled before its request was sent.
             Message::Ask { parts, unwanted, .. } if unwanted.load(Relaxed) => {
                 let _ = parts.try_send(Heard::Outcome(Err(peer::cancelled())));
             }
@@ -40,13 +40,16 @@ impl<T: Transport> Driver<T> {
                 self.outbox.request(key, text);
             }
             Err(error) => {
-                // Who is gone does not need to hear it.
+                // The caller may have stopped waiting.
                 let _ = parts.try_send(Heard::Outcome(Err(error)));
             }
         }
     }
 
-    /// The request as it is sent, if it may be.
+    /// The request as it is sent.
+    ///
+    /// # Errors
+    /// If it may not be sent.
     fn ask(&self, key: u64, ask: Ask) -> Result<String, RelayError> {
         let limits = &self.shared.limits;
         if !matches!(self.stage, Stage::Open) {
@@ -81,7 +84,7 @@ impl<T: Transport> Driver<T> {
         }
     }
 
-    /// Gives up a call, or the other side if it does not even answer what was cancelled.
+    /// Times out a call. If it was cancelled before, the peer does not respond, and the connection ends.
     pub(super) fn on_timeout(&mut self, key: u64) -> Result<(), Lost> {
         if self.calls.is_cancelled(key) {
             return Err(Lost::Silent);
@@ -90,13 +93,13 @@ impl<T: Transport> Driver<T> {
         Ok(())
     }
 
-    /// Ends a call here, and cancels it.
+    /// Ends a call for its caller, and cancels its request.
     pub(super) fn give_up(&mut self, key: u64, outcome: Option<RelayError>, reason: &str) {
         self.calls.give_up(key, outcome);
         self.cancel(key, reason);
     }
 
-    /// Tells the other side once that a call is no longer wanted, if it has heard of it.
+    /// Sends a cancellation once, unless the request was not sent yet.
     fn cancel(&mut self, key: u64, reason: &str) {
         let until = Instant::now() + CANCEL_WAITS_MAX * self.shared.limits.cancel_wait_max;
         let Some(deadline) = self.calls.cancel(key, until) else { return };

@@ -1,4 +1,4 @@
-//! The requests of the other side.
+//! The requests of the peer.
 
 use std::{collections::HashMap, future::pending, sync::Arc};
 
@@ -17,13 +17,13 @@ use crate::{
     reply::Allowance,
 };
 
-/// The requests of the other side that are not answered, and the tasks that work on them.
+/// The requests of the peer that have no outcome yet, and the tasks that handle them.
 pub(super) struct Requests {
     running: HashMap<u64, Running>,
     keys: HashMap<String, u64>,
     last: u64,
     tasks: JoinSet<()>,
-    /// Everything here is cancelled with it.
+    /// The parent of the cancellation tokens of all requests.
     root: CancellationToken,
     _guard: DropGuard,
     gauge: Gauge,
@@ -31,10 +31,10 @@ pub(super) struct Requests {
 
 struct Running {
     id: String,
-    /// The family of its method; none if it is not known here.
+    /// The family of its method; `None` for an unknown method.
     family: Option<Family>,
     cancel: CancellationToken,
-    /// When it is dropped, once it was cancelled.
+    /// When it is dropped after a cancellation.
     grace: Option<Instant>,
     credit: Option<Allowance>,
     task: Option<AbortHandle>,
@@ -55,7 +55,7 @@ impl Requests {
         }
     }
 
-    /// Is cancelled when the connection is lost.
+    /// A token that is cancelled when the connection is lost.
     pub(super) fn connection(&self) -> CancellationToken {
         self.root.clone()
     }
@@ -64,7 +64,7 @@ impl Requests {
         self.running.len()
     }
 
-    /// How many are of this family.
+    /// The number of requests of a family.
     pub(super) fn of(&self, family: Family) -> usize {
         self.running.values().filter(|running| running.family == Some(family)).count()
     }
@@ -73,7 +73,7 @@ impl Requests {
         self.keys.contains_key(id)
     }
 
-    /// A new one: its key, how it hears that it is cancelled, and its credit.
+    /// Adds a request; returns its key, its cancellation token and its credit.
     pub(super) fn insert(
         &mut self,
         id: &str,
@@ -101,7 +101,7 @@ impl Requests {
         (key, cancel, credit)
     }
 
-    /// Works on something: a request, or nothing that has a key.
+    /// Runs a task, for a request if it has a key.
     pub(super) fn spawn(&mut self, key: Option<u64>, work: impl Future<Output = ()> + Send + 'static) {
         let task = self.tasks.spawn(work);
         if let Some(running) = key.and_then(|key| self.running.get_mut(&key)) {
@@ -109,16 +109,16 @@ impl Requests {
         }
     }
 
-    /// More of the stream of a request may be sent; it may have ended meanwhile.
+    /// Adds credit to the stream of a request, which may have ended meanwhile.
     pub(super) fn credit(&self, id: &str, bytes: u64) {
         let credit = self.keys.get(id).and_then(|key| self.running.get(key)?.credit.as_ref());
         let Some(Allowance { left, window }) = credit else { return };
-        // More than the window is never due, and a count without end would be none.
+        // Credit never exceeds the window, or a faulty peer could remove the limit.
         let missing = window.saturating_sub(left.available_permits() as u64);
         left.add_permits(usize::try_from(bytes.min(missing)).unwrap_or(0));
     }
 
-    /// Tells a request that it is cancelled; its key, the first time.
+    /// Cancels a request; returns its key, the first time.
     pub(super) fn cancel(&mut self, id: &str, grace: Instant) -> Option<u64> {
         let key = *self.keys.get(id)?;
         let running = self.running.get_mut(&key)?;
@@ -130,12 +130,12 @@ impl Requests {
         Some(key)
     }
 
-    /// Whether it goes on and somebody wants it.
+    /// Whether it is running and not cancelled.
     pub(super) fn is_wanted(&self, key: u64) -> bool {
         self.running.get(&key).is_some_and(|running| running.grace.is_none())
     }
 
-    /// Something came of a request: its id, what is said of it, and when it would have been dropped.
+    /// Ends a request; returns its id, the outcome to send, and the time at which it would have been dropped.
     pub(super) fn finish(
         &mut self,
         key: u64,
@@ -144,7 +144,7 @@ impl Requests {
         let running = self.remove(key)?;
         let outcome = match outcome {
             Err(error) if error.code == RelayErrorCode::Cancelled => Err(error),
-            // Whoever worked on it is out of sight.
+            // The operation may continue on a peer that this side has lost.
             Err(error)
                 if running.grace.is_some()
                     && (error.is_lost() || error.code == RelayErrorCode::RelayDisconnected) =>
@@ -157,7 +157,7 @@ impl Requests {
         Some((running.id, outcome, running.grace))
     }
 
-    /// Drops a request that was cancelled and goes on: its id, and what is said of it.
+    /// Drops a request that has not ended in time after its cancellation; returns its id and the error to send.
     pub(super) fn drop_late(&mut self, key: u64) -> Option<(String, RelayError)> {
         let running = self.remove(key)?;
         if let Some(task) = running.task {
@@ -166,7 +166,7 @@ impl Requests {
         Some((running.id, cancelled().with("lost", true)))
     }
 
-    /// Returns when a task has ended, which there is nothing more to do about.
+    /// Waits for the end of a task, so that the set does not grow.
     pub(super) async fn reaped(&mut self) {
         if self.tasks.join_next().await.is_none() {
             pending().await
@@ -179,12 +179,12 @@ impl Requests {
         self.root.cancel();
     }
 
-    /// Returns when all tasks have ended.
+    /// Waits until all tasks have ended.
     pub(super) async fn ended(&mut self) {
         while self.tasks.join_next().await.is_some() {}
     }
 
-    /// Drops those that have not.
+    /// Aborts the remaining tasks.
     pub(super) async fn abort(&mut self) {
         self.tasks.shutdown().await;
     }

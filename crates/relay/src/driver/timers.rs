@@ -15,16 +15,16 @@ pub(super) struct Timers {
     sleep: Pin<Box<Sleep>>,
 }
 
-/// What for.
+/// The purpose of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
-    /// Whoever comes has not been accepted.
+    /// The handshake has not finished.
     Hello,
-    /// The other side is asked whether it is there.
+    /// The next heartbeat is due.
     Heartbeat,
-    /// A request of this side took too long, or to be answered once it was cancelled.
+    /// A request of this side, or the response to its cancellation, takes too long.
     Call(u64),
-    /// A request of the other side was cancelled and goes on.
+    /// A request of the peer has not ended in time after its cancellation.
     Grace(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What moves over the transport.
+//! Sends and receives messages over the transport.
 
 use std::{
     future::poll_fn,
@@ -10,19 +10,19 @@ use protocol::relay::Packet;
 use super::outbox::Outbox;
 use crate::{CloseCode, Lost, Transport, limits::SENT_AT_ONCE_MAX};
 
-/// The transport, and whether all that was sent is on its way.
+/// The transport, and whether all sent messages are flushed.
 pub(super) struct Wire<T> {
     transport: T,
     flushed: bool,
-    /// Whether the last that moved was sent: then it is the turn of the other direction.
+    /// Whether the last message was sent. The other direction then has priority, so that neither starves.
     sent: bool,
 }
 
-/// What has moved.
+/// A step of the transport.
 pub(super) enum Moved {
-    /// Some of what waits to be sent was.
+    /// Some queued messages were sent.
     Sent,
-    /// The other side has said something.
+    /// A message was received.
     Received(Packet),
 }
 
@@ -35,7 +35,7 @@ impl<T: Transport> Wire<T> {
         self.transport.carries_bytes()
     }
 
-    /// Sends what waits and hears what comes, whichever is possible first.
+    /// Sends queued messages or receives one, whichever is possible first. It receives only if `hears` is set.
     pub(super) async fn moves(&mut self, outbox: &mut Outbox, hears: bool) -> Result<Moved, Lost> {
         poll_fn(|context| {
             let hears_first = std::mem::take(&mut self.sent);
@@ -57,7 +57,7 @@ impl<T: Transport> Wire<T> {
         .await
     }
 
-    /// Whether something was sent.
+    /// Sends queued messages; returns whether any was sent.
     fn poll_send(&mut self, outbox: &mut Outbox, context: &mut Context<'_>) -> Result<bool, Lost> {
         let mut sent = 0;
         while sent < SENT_AT_ONCE_MAX && !outbox.is_empty() {
@@ -77,10 +77,10 @@ impl<T: Transport> Wire<T> {
         Ok(sent > 0)
     }
 
-    /// Says why nothing follows and waits until the other side has heard it.
+    /// Closes the transport with a reason, and waits until the peer has closed it too.
     pub(super) async fn close(&mut self, farewell: Option<(CloseCode, String)>) {
         let mut farewell = farewell;
-        // Whichever fails: there is nobody to tell.
+        // An error means that the connection is closed already.
         let _ = poll_fn(|context| {
             if farewell.is_some() {
                 ready!(self.transport.poll_ready(context))?;
@@ -89,7 +89,8 @@ impl<T: Transport> Wire<T> {
                 self.transport.close(code, reason);
             }
             ready!(self.transport.poll_flush(context))?;
-            // What it still says is not heard, but were it left unread the network would take back the farewell.
+            // Discard what the peer still sends. Closing a socket with unread data resets the connection, and the peer could lose
+            // the close frame.
             while ready!(self.transport.poll_receive(context)).is_ok() {}
             Poll::Ready(Ok::<(), Lost>(()))
         })

@@ -1,4 +1,4 @@
-//! Where a path that a model says leads.
+//! Resolves virtual paths to roots.
 
 use std::collections::BTreeSet;
 
@@ -6,33 +6,33 @@ use protocol::relay::{Binding, RelayError, RelayErrorCode, RelayPath, Root, Virt
 
 use super::Error;
 
-/// Where a path leads.
+/// The target of a virtual path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// Into a root.
+    /// A path within a root.
     Inside {
         /// The root.
         root: Root,
-        /// Where in it.
+        /// The path within the root.
         path: RelayPath,
-        /// The path as a model sees it, in one spelling.
+        /// The normalised virtual path.
         seen: VirtualPath,
     },
-    /// To a directory that only exists because roots are below it.
+    /// A virtual directory above roots, which exists on no disk.
     Above {
-        /// Its path with a `/` at its end.
+        /// Its path with a trailing `/`.
         prefix: String,
-        /// What is in it.
+        /// Its entries.
         names: BTreeSet<String>,
     },
 }
 
-/// Where relative paths start and commands run that say nothing else: the first root.
+/// The directory of relative paths, and of commands without a `cwd`: the first root.
 pub(super) fn home(binding: &Binding) -> Option<&VirtualPath> {
     binding.roots.first().map(|root| &root.virtual_path)
 }
 
-/// Finds where a path leads. `.` and `..` in it are taken for what they usually mean.
+/// Resolves a path. `.` and `..` have their usual meaning.
 pub(super) fn find(binding: &Binding, said: &str) -> Result<Place, Error> {
     let parts = resolve(binding, said);
     if parts.is_empty() {
@@ -67,7 +67,7 @@ fn resolve<'a>(binding: &'a Binding, said: &'a str) -> Vec<&'a str> {
     parts
 }
 
-/// The names of what is in a directory that only exists because roots are below it.
+/// The entries of a virtual directory above roots.
 fn below(binding: &Binding, prefix: &str) -> BTreeSet<String> {
     let rest = binding.roots.iter().filter_map(|root| root.virtual_path.as_str().strip_prefix(prefix));
     rest.filter_map(|rest| rest.split('/').next()).map(str::to_owned).collect()

@@ -1,52 +1,52 @@
-//! Why something in an environment came to nothing.
+//! Errors of an environment.
 
 use protocol::relay::{RelayError, RelayErrorCode, ToolName};
 
-/// Why something in an environment came to nothing.
+/// An error of an environment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// The path is in no directory that is lent, leads out of it, or may not be used like this.
+    /// The path is outside of the roots, or its root does not allow the operation.
     #[error("`{path}` cannot be used: {reason}")]
     PathNotAllowed {
-        /// As it was said.
+        /// The path, as the caller passed it.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Something else went wrong with a file.
+    /// Another error of a file operation.
     #[error("`{path}`: {error}")]
     File {
-        /// As it was said.
+        /// The path, as the caller passed it.
         path: String,
-        /// What.
+        /// The error.
         #[source]
         error: RelayError,
     },
-    /// A command took too long, and was ended.
+    /// A command took too long and was stopped.
     #[error("the command exceeded its timeout and was stopped")]
     ShellTimeout,
-    /// Nobody can tell whether a command that was to end has ended.
+    /// A command was stopped, but its end could not be confirmed.
     #[error("it could not be determined whether the command has ended")]
     Unconfirmed,
-    /// The arguments of a tool are not as it wants them; it was not called.
+    /// The arguments do not match the schema of the tool, which was not called.
     #[error("`{tool}`: {error}")]
     Arguments {
         /// The tool.
         tool: ToolName,
-        /// What is wrong, and where.
+        /// The invalid value and the violated rule.
         #[source]
         error: RelayError,
     },
-    /// The device is not there any more.
+    /// The device is no longer connected.
     #[error("the device is not connected: {0}")]
     Disconnected(String),
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Relay(RelayError),
 }
 
 impl Error {
-    /// What kind of failure it is.
+    /// The code of the error.
     pub fn code(&self) -> RelayErrorCode {
         match self {
             Self::PathNotAllowed { .. } => RelayErrorCode::PermissionDenied,
@@ -58,7 +58,7 @@ impl Error {
         }
     }
 
-    /// Of a file.
+    /// The error of a file operation.
     pub(super) fn file(path: &str, error: RelayError) -> Self {
         let path = path.to_owned();
         match error.code {
@@ -68,12 +68,12 @@ impl Error {
         }
     }
 
-    /// Of something that was said to a command, or asked about it.
+    /// The error of a request about a command.
     pub(super) fn command(error: RelayError) -> Self {
         if error.is_lost() { Self::Unconfirmed } else { error.into() }
     }
 
-    /// Of what a command came to.
+    /// The error for the outcome of a command.
     pub(super) fn outcome(error: RelayError) -> Self {
         match error.code {
             RelayErrorCode::Timeout if !error.is_lost() => Self::ShellTimeout,

@@ -22,17 +22,17 @@ pub use search::{Found, Search};
 
 use super::{Environment, Error, Place, binding};
 
-/// The most that is read into memory at once; more is for [`FileOperator::stream`].
+/// The largest read into memory. Use [`FileOperator::stream`] for larger files.
 pub const READ_BYTES_MAX: usize = 64 << 20;
 
-/// How many entries of directories are listed at most.
+/// The number of entries in a listing.
 pub const WALK_ENTRIES_MAX: usize = 100_000;
 
-/// What can be done with files. Paths are those that a model sees; a relative one starts at the first root.
+/// Operations on files. Paths are virtual; a relative one starts at the first root.
 ///
-/// Every method fails with [`Error::PathNotAllowed`] for a path that leads out of what is lent, with [`Error::File`] for what
-/// else is wrong with a file, and with [`Error::Disconnected`] if the device is gone. Who drops a future or a stream before it
-/// has ended cancels what it is for.
+/// Every method fails with [`Error::PathNotAllowed`] for a path outside of the roots, with [`Error::File`] for other errors of a
+/// file, and with [`Error::Disconnected`] if the device is not connected. Dropping a future or a stream before its end cancels the
+/// operation.
 #[async_trait]
 pub trait FileOperator: Send + Sync {
     /// Reads bytes of a file, at most [`READ_BYTES_MAX`].
@@ -41,82 +41,82 @@ pub trait FileOperator: Send + Sync {
     /// As above.
     async fn read_bytes(&self, path: &str, span: Span) -> Result<Vec<u8>, Error>;
 
-    /// Reads text. Of a character that the span cuts, the part within is left out.
+    /// Reads text. A character that the span cuts is left out.
     ///
     /// # Errors
-    /// As above, also if it is no text.
+    /// As above, also if it is not text.
     async fn read_text(&self, path: &str, span: Span) -> Result<String, Error>;
 
     /// Reads bytes of a file of any size, in pieces.
     fn stream(&self, path: &str, span: Span) -> BoxStream<'static, Result<Vec<u8>, Error>>;
 
-    /// Writes a whole file. What fits in one message is there all at once or not at all; more is written piece by piece.
+    /// Writes a whole file. Content that fits in one message is written atomically, more is written piece by piece.
     ///
     /// # Errors
     /// As above.
     async fn write(&self, path: &str, content: &[u8], writing: Writing) -> Result<WriteFileResult, Error>;
 
-    /// Writes a whole file as its pieces come.
+    /// Writes a whole file from a stream.
     ///
     /// # Errors
-    /// As above, also if a piece does not come.
+    /// As above, also if the stream fails.
     async fn write_stream(
         &self,
         path: &str,
         content: BoxStream<'static, Result<Vec<u8>, Error>>,
     ) -> Result<(), Error>;
 
-    /// Writes after what is in a file.
+    /// Appends to a file.
     ///
     /// # Errors
     /// As above.
     async fn append(&self, path: &str, content: &[u8]) -> Result<WriteFileResult, Error>;
 
-    /// What is in a directory, also hidden.
+    /// Lists a directory, with hidden entries.
     ///
     /// # Errors
     /// As above.
     async fn list(&self, path: &str) -> Result<Vec<ListedFile>, Error>;
 
-    /// What is in a directory and all below it.
+    /// Lists a directory recursively.
     fn walk(&self, path: &str) -> BoxStream<'static, Result<Seen, Error>>;
 
-    /// What a path leads to.
+    /// The metadata of a file or directory.
     ///
     /// # Errors
     /// As above.
     async fn stat(&self, path: &str) -> Result<FileStat, Error>;
 
-    /// Makes a directory; with [`Dir::Whole`] also those above it, and it may be there before.
+    /// Creates a directory; with [`Dir::Whole`] also its parents, and without an error if it exists.
     ///
     /// # Errors
     /// As above.
     async fn mkdir(&self, path: &str, dir: Dir) -> Result<(), Error>;
 
-    /// Deletes what a path leads to; with [`Dir::Whole`] also what is in it.
+    /// Deletes a file or directory; with [`Dir::Whole`] also the contents of the directory.
     ///
     /// # Errors
     /// As above.
     async fn delete(&self, path: &str, dir: Dir) -> Result<(), Error>;
 
-    /// Copies a file, or a directory with all that is in it, also into another root. A file is not copied onto
-    /// itself, nor a directory into itself, by whichever way.
+    /// Copies a file, or a directory with its contents, also into another root. It refuses to copy a file onto itself or a directory
+    /// into itself, also through links.
     ///
     /// # Errors
     /// As above.
     async fn copy(&self, from: &str, to: &str) -> Result<(), Error>;
 
-    /// Moves a file, or a directory with all that is in it: copies it, then deletes it. What is changed meanwhile
-    /// stays.
+    /// Moves a file, or a directory with its contents: copies it, then deletes the source, unless that has changed
+    /// meanwhile.
     ///
     /// # Errors
     /// As above.
     async fn rename(&self, from: &str, to: &str) -> Result<(), Error>;
 
-    /// Finds lines in files, as the device finds them.
+    /// Searches for lines in files, and returns matches as they are found.
     fn search(&self, search: Search) -> BoxStream<'static, Result<Found, Error>>;
 
-    /// Whether a path leads anywhere.
+    /// Whether a path exists.
     ///
     /// # Errors
     /// As above.
@@ -124,7 +124,7 @@ pub trait FileOperator: Send + Sync {
         Ok(found(self.stat(path).await)?.is_some())
     }
 
-    /// Whether a path leads to a file.
+    /// Whether a path is a file.
     ///
     /// # Errors
     /// As above.
@@ -132,7 +132,7 @@ pub trait FileOperator: Send + Sync {
         Ok(found(self.stat(path).await)?.is_some_and(|stat| stat.is_file))
     }
 
-    /// Whether a path leads to a directory.
+    /// Whether a path is a directory.
     ///
     /// # Errors
     /// As above.
@@ -141,39 +141,39 @@ pub trait FileOperator: Send + Sync {
     }
 }
 
-/// Which bytes of a file.
+/// A range of bytes of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The first.
+    /// The first byte.
     pub offset: u64,
-    /// How many at most; to the end if it is left out.
+    /// The maximum number of bytes; up to the end of the file if left out.
     pub length: Option<u64>,
 }
 
-/// How a file is written.
+/// The conditions for writing a file.
 #[derive(Debug, Clone, Default)]
 pub struct Writing {
-    /// Whether it may be there before.
+    /// Whether the file may or must exist.
     pub create: CreateMode,
-    /// Only if it is still like this.
+    /// The state that the file must still have.
     pub if_match: Option<IfMatch>,
 }
 
-/// Whether a directory is meant alone or with what belongs to it.
+/// Whether an operation applies to a directory alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dir {
-    /// Alone.
+    /// To the directory alone.
     Alone,
-    /// With those above it when it is made, with what is in it when it is deleted.
+    /// Also to its parents when it is created, or to its contents when it is deleted.
     Whole,
 }
 
-/// Something that is there.
+/// An existing file or directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// Where.
+    /// Its path.
     pub path: VirtualPath,
-    /// What.
+    /// Its metadata.
     pub entry: ListedFile,
 }
 
@@ -181,7 +181,7 @@ pub struct Seen {
 #[derive(Debug, Clone)]
 pub struct Files(pub(super) Environment);
 
-/// Where a file is, with the path as it was said.
+/// A resolved path, with the original one for error messages.
 #[derive(Debug, Clone)]
 struct At {
     root: Root,
@@ -201,15 +201,15 @@ impl At {
 }
 
 impl Files {
-    /// Where a path leads.
+    /// Resolves a path.
     ///
     /// # Errors
-    /// If it leads nowhere in this environment.
+    /// If it is outside of the environment.
     pub fn place(&self, said: &str) -> Result<Place, Error> {
         binding::find(self.0.binding(), said)
     }
 
-    /// Where a path leads that must be in a root.
+    /// Resolves a path that must be within a root.
     fn at(&self, said: &str) -> Result<At, Error> {
         match self.place(said)? {
             Place::Inside { root, path, seen } => Ok(At { root, path, seen, said: said.to_owned() }),
@@ -220,7 +220,7 @@ impl Files {
         }
     }
 
-    /// The directories that a path means: the one that it leads to, or all roots below it.
+    /// The directories of a path: the one within a root, or all roots below a virtual directory.
     fn within(&self, said: &str) -> Result<Vec<At>, Error> {
         let prefix = match self.place(said)? {
             Place::Inside { root, path, seen } => {
@@ -343,7 +343,7 @@ impl FileOperator for Files {
     }
 }
 
-/// What is there, if it is.
+/// Converts the error of a missing file to `None`.
 fn found<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(found) => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! Things of a device that outlive a request.
+//! Resources of a device, which outlive a request.
 
 use async_trait::async_trait;
 use protocol::relay::{
@@ -10,43 +10,43 @@ use protocol::relay::{
 
 use super::{Environment, Error};
 
-/// Things of a device that outlive a request.
+/// Manages the resources of a device, which outlive a request.
 #[async_trait]
 pub trait ResourceRegistry: Send + Sync {
-    /// Those that there are.
+    /// Lists the resources.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     async fn list(&self, kind: Option<&str>) -> Result<Vec<Resource>, Error>;
 
-    /// One of them.
+    /// Reads a resource.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     async fn get(&self, resource_id: &str) -> Result<Resource, Error>;
 
-    /// Makes one.
+    /// Creates a resource.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     async fn create(&self, create: CreateResource) -> Result<Resource, Error>;
 
-    /// Ends one.
+    /// Closes a resource.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     async fn dispose(&self, resource_id: &str) -> Result<(), Error>;
 
-    /// The state of one, to make it again.
+    /// Saves the state of a resource.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     async fn export_state(&self, resource_id: &str) -> Result<ResourceState, Error>;
 
-    /// Makes one as it was.
+    /// Restores a resource from its saved state.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     async fn restore_state(&self, restore: RestoreResource) -> Result<Resource, Error>;
 }
 

@@ -21,64 +21,64 @@ pub use pipe::{Pipe, split};
 
 use super::{Environment, Error, binding};
 
-/// How long a command may take that says nothing else; the device may allow less.
+/// The timeout of a command that sets none. The device may enforce a shorter one.
 const RUNTIME_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// How much later than the device this side gives up, so that the device tells of it.
+/// How much longer this side waits than the device, so that the timeout is reported by the device.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How much is written to a command at once: in base64 it fits in one message.
+/// The size of one write to a command. Encoded as base64, it fits in one message.
 const INPUT_BYTES_MAX: usize = 128 << 10;
 
-/// What can be done with commands.
+/// Runs and controls commands.
 #[async_trait]
 pub trait Shell: Send + Sync {
-    /// Starts a command, and returns once it runs. Without a `cwd` it runs in the first root.
+    /// Starts a command and waits until it is running. Without a `cwd` it runs in the first root.
     ///
     /// # Errors
-    /// If it does not run.
+    /// If it cannot be started.
     async fn start(&self, command: StartCommand) -> Result<Command, Error>;
 
-    /// Runs a command to its end; at most `limit` bytes of each of its outputs are kept.
+    /// Runs a command to its end, and collects at most `limit` bytes of each output.
     ///
     /// # Errors
-    /// If it does not run, or takes too long: [`Error::ShellTimeout`].
+    /// If it cannot be started, or takes too long: [`Error::ShellTimeout`].
     async fn run(&self, command: StartCommand, limit: usize) -> Result<Output, Error>;
 
-    /// Writes to a command.
+    /// Writes to the standard input of a command.
     ///
     /// # Errors
-    /// If it has ended, or its input has.
+    /// If the command has ended, or its input is closed.
     async fn input(&self, command_id: &str, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Ends the input of a command.
+    /// Closes the standard input of a command.
     ///
     /// # Errors
-    /// If it has ended, or its input has.
+    /// If the command has ended, or its input is closed.
     async fn end_input(&self, command_id: &str) -> Result<(), Error>;
 
-    /// Changes the size of its terminal.
+    /// Changes the size of the terminal of a command.
     ///
     /// # Errors
-    /// If it has ended, or has none.
+    /// If the command has ended, or has no terminal.
     async fn resize(&self, command_id: &str, size: TerminalDimensions) -> Result<(), Error>;
 
-    /// Sends it a signal.
+    /// Sends a signal to a command.
     ///
     /// # Errors
-    /// If it has ended.
+    /// If the command has ended.
     async fn signal(&self, command_id: &str, signal: Signal) -> Result<(), Error>;
 
-    /// Ends it, and all that it started.
+    /// Stops a command and all processes that it started.
     ///
     /// # Errors
-    /// If it has ended.
+    /// If the command has ended.
     async fn cancel(&self, command_id: &str, reason: Option<&str>) -> Result<(), Error>;
 
-    /// How it is; with `drain` also what it has written since the last time.
+    /// The state of a command; with `drain` also its output since the last call.
     ///
     /// # Errors
-    /// If nobody knows it any more.
+    /// If the command is no longer known.
     async fn status(&self, command_id: &str, drain: bool) -> Result<CommandStatus, Error>;
 }
 
@@ -147,5 +147,5 @@ impl Shell for Commands {
     }
 }
 
-/// What a command has come to.
+/// The outcome of a command.
 type Outcome = Result<CommandOutcome, Error>;

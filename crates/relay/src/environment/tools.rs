@@ -1,4 +1,4 @@
-//! The tools of a device, as an agent has them.
+//! The tools of a device.
 
 mod known;
 
@@ -17,26 +17,26 @@ pub(super) use known::Known;
 use super::{Environment, Error};
 use crate::{Call, Part};
 
-/// How often a device is asked anew because its tools changed while it answered.
+/// The number of times that the list is requested again because the tools changed during the request.
 const REFRESHES_MAX: usize = 8;
 
-/// The tools of a device, as an agent has them.
+/// The tools of a device.
 #[async_trait]
 pub trait Toolset: Send + Sync {
-    /// Those that there are now. The first time the device is asked; from then on they follow what it tells.
+    /// The current tools. The first call requests them from the device; later ones use its events.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     async fn list(&self) -> Result<Vec<ToolDescriptor>, Error>;
 
-    /// Uses a tool.
+    /// Calls a tool.
     ///
     /// # Errors
-    /// [`Error::Arguments`] if the arguments are not as the tool wants them: then the device is not asked. What
-    /// goes wrong in the tool is no error but a result that says so.
+    /// [`Error::Arguments`] if the arguments do not match the schema of the tool; then the call is not sent. A failure within the tool
+    /// is not an error but a result.
     async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolCallResult, Error>;
 
-    /// Changes whenever the tools do.
+    /// A counter that changes with the tools.
     fn changes(&self) -> watch::Receiver<u64>;
 }
 
@@ -49,12 +49,12 @@ impl Tools {
         &self.0.shared.tools
     }
 
-    /// The tools that the device has told; `None` if it has not been asked.
+    /// The known tools; `None` before the first request.
     pub fn listed(&self) -> Option<Vec<ToolDescriptor>> {
         self.known().list()
     }
 
-    /// Begins to use a tool, for whoever wants to know how far it is.
+    /// Starts a call of a tool, and returns it with its progress.
     ///
     /// # Errors
     /// As [`Toolset::call`].
@@ -70,10 +70,10 @@ impl Tools {
         Ok(ToolUse(self.0.start::<ToolCall>(&params, None).await))
     }
 
-    /// Asks the device which tools there are, whatever is known.
+    /// Requests the tools from the device, even if they are known.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     pub async fn refresh(&self) -> Result<Vec<ToolDescriptor>, Error> {
         for _ in 0..REFRESHES_MAX {
             let version = self.known().version();
@@ -105,7 +105,7 @@ impl Toolset for Tools {
     }
 }
 
-/// A tool that is being used.
+/// A running call of a tool.
 pub struct ToolUse(Call);
 
 impl ToolUse {
@@ -135,7 +135,7 @@ impl ToolUse {
     /// Waits for the result.
     ///
     /// # Errors
-    /// As the device, or the relay, says.
+    /// The error of the device or the relay.
     pub async fn outcome(mut self) -> Result<ToolCallResult, Error> {
         loop {
             if let ToolStep::Ended(outcome) = self.next().await {
@@ -145,11 +145,11 @@ impl ToolUse {
     }
 }
 
-/// What a tool in use tells next.
+/// The next event of a running call.
 #[derive(Debug)]
 pub enum ToolStep {
-    /// How far it is.
+    /// Its progress.
     Progress(ToolProgress),
-    /// It has ended; nothing comes after this.
+    /// Its result; nothing follows.
     Ended(Result<ToolCallResult, Error>),
 }

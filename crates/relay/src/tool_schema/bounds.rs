@@ -1,7 +1,7 @@
-//! How much work a schema can make.
+//! Bounds the cost of validating with a schema.
 //!
-//! Parts of a schema are applied to the value itself (`allOf`, `$ref`, …) or to what is in it (`properties`, `items`, …). What
-//! is applied to the value itself must come to an end, and with references the same part can be applied many times.
+//! Subschemas apply to the value itself (`allOf`, `$ref`, …) or to its members (`properties`, `items`, …). A chain that applies to the
+//! value itself must end, and with references the same subschema can apply many times.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 
 use super::BadSchema;
 
-/// How many parts of a schema are applied, at most, if every reference is replaced by what it refers to.
+/// The number of subschemas after every reference is replaced by its target.
 const PARTS_MAX: u64 = 10_000;
 
-/// How long a way through parts and references may be.
+/// The length of a path through subschemas and references.
 const WAY_MAX: usize = 128;
 
-/// How often the innermost value may be looked at by a schema that refers to itself.
+/// The number of evaluations of the innermost value by a recursive schema.
 const VISITS_MAX: u64 = 1_000_000;
 
-/// Keywords whose value is a schema, a list of schemas or, where it can be told, neither.
+/// Keywords whose value is a schema or a list of schemas. Values that are neither are ignored.
 const HERE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 const WITHIN: [&str; 9] = [
     "additionalProperties",
@@ -37,13 +37,13 @@ const WITHIN: [&str; 9] = [
 const HERE_NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
 const WITHIN_NAMED: [&str; 2] = ["properties", "patternProperties"];
 
-/// Keywords that lead to where only an evaluation knows.
+/// Keywords whose target is known only during an evaluation.
 const UNFOLLOWED: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
 
-/// How much work a schema can make.
+/// The bound on values that keeps the cost of a schema acceptable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// How deep a value may be nested.
+    /// The nesting depth of a value.
     depth_max: usize,
 }
 
@@ -52,7 +52,7 @@ impl Bounds {
         let mut walk = Walk::new(schema);
         walk.whole(schema, 0)?;
         let depth_max = match walk.branches {
-            // Each level multiplies the work.
+            // Each level of nesting multiplies the number of evaluations.
             branches @ 2.. if walk.recursive => {
                 let levels = (0..).take_while(|level| branches.saturating_pow(*level) <= VISITS_MAX);
                 levels.count()
@@ -67,7 +67,7 @@ impl Bounds {
     }
 }
 
-/// How deep a value is nested. What was read from text is not too deep to look at.
+/// The nesting depth of a value. The recursion is safe, because the JSON parser limits the depth.
 pub(super) fn depth(value: &Value) -> usize {
     match value {
         Value::Array(_) | Value::Object(_) => 1 + inside(value).map(depth).max().unwrap_or(0),
@@ -75,7 +75,7 @@ pub(super) fn depth(value: &Value) -> usize {
     }
 }
 
-/// How many patterns there are anywhere in a schema.
+/// The number of patterns in a schema.
 pub(super) fn patterns(schema: &Value) -> usize {
     let within = inside(schema).map(patterns).sum::<usize>();
     let Some(part) = schema.as_object() else { return within };
@@ -83,7 +83,7 @@ pub(super) fn patterns(schema: &Value) -> usize {
     within + names + usize::from(part.get("pattern").is_some_and(Value::is_string))
 }
 
-/// What a value is made of.
+/// The elements of an array, or the members of an object.
 pub(super) fn inside(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match value {
         Value::Array(items) => Box::new(items.iter()),
@@ -92,7 +92,7 @@ pub(super) fn inside(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     }
 }
 
-/// What is applied to one value: parts, and those among them that look into it.
+/// The subschemas that apply to one value, and those of them that look at its members.
 #[derive(Debug, Clone, Copy, Default)]
 struct Here {
     parts: u64,
@@ -101,13 +101,13 @@ struct Here {
 
 struct Walk<'a> {
     root: &'a Value,
-    /// What each part applies to the value itself, and how many parts it applies in all: by where the part is in memory.
+    /// For each visited subschema, by its address: the subschemas that apply to the value itself.
     here: HashMap<*const Value, Here>,
     whole: HashMap<*const Value, u64>,
     on_the_way_here: HashSet<*const Value>,
     on_the_way: HashSet<*const Value>,
     recursive: bool,
-    /// How many look into the same value, at most.
+    /// The largest number of subschemas that look at the members of the same value.
     branches: u64,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How many parts are applied in all, those to what is within included; what refers to itself counts once.
+    /// The number of subschemas that apply to the value and its members. A recursive one counts once.
     fn whole(&mut self, part: &'a Value, way: usize) -> Result<u64, BadSchema> {
         if let Some(parts) = self.whole.get(&std::ptr::from_ref(part)) {
             return Ok(*parts);
@@ -150,7 +150,7 @@ impl<'a> Walk<'a> {
         Ok(parts)
     }
 
-    /// What is applied to the value itself.
+    /// The subschemas that apply to the value itself.
     fn here(&mut self, part: &'a Value, way: usize) -> Result<Here, BadSchema> {
         if let Some(here) = self.here.get(&std::ptr::from_ref(part)) {
             return Ok(*here);
@@ -187,7 +187,7 @@ impl<'a> Walk<'a> {
         Ok(parts)
     }
 
-    /// What a reference refers to: a place in the schema itself.
+    /// The target of a reference within the schema.
     fn find(&self, reference: &str) -> Result<&'a Value, BadSchema> {
         let found = reference.strip_prefix('#').and_then(|fragment| {
             let fragment = percent_decode_str(fragment).decode_utf8().ok()?;

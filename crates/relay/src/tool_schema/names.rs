@@ -1,14 +1,14 @@
-//! Parts of a schema that have a name of their own.
+//! Finds subschemas with an id of their own.
 
 use jsonschema::Draft;
 use serde_json::Value;
 
 use super::bounds::inside;
 
-/// The keyword by which anything but the whole has a name of its own. References below it would be followed from there, and
-/// not from the root as they are here; so would all of them, if it were the name of the whole.
+/// The keyword by which a subschema has an id of its own. References below it are relative to it, but this crate resolves all of them
+/// from the root, so such a schema is refused.
 pub(super) fn within(schema: &Value) -> Option<&'static str> {
-    // Which keyword it is can be said anew anywhere.
+    // Any subschema can declare another dialect, with another keyword for ids.
     let mut keywords = vec![Draft::default().id_keyword()];
     dialects(schema, &mut keywords);
     inside(schema).find_map(|value| named(value, &keywords))

@@ -1,34 +1,39 @@
-//! Frames as text.
+//! The frames of an observation, as JSON text.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use journal::Epoch;
 use protocol::{
     Event, SessionId,
-    observation::{EventEnvelope, ObservationFrame, StreamControl},
+    observation::{
+        DiagnosticKind, EventEnvelope, ObservationFrame, StreamControl, StreamDiagnostic, StreamLeg,
+    },
     sessions::SessionSnapshot,
 };
+use serde_json::json;
+use tracing::warn;
 
 use crate::frame::parts;
 
-/// What stands before the event in a record, and behind it if the daemon concluded it.
+/// The text between the fields before the event and the event itself in an encoded record.
 const EVENT: &[u8] = b",\"event\":";
+/// The end of an encoded record of a synthetic event.
 const SYNTHETIC: &[u8] = b",\"synthetic\":true}";
 
-/// What stands before the time of a record.
+/// The text before the time in an encoded record.
 const TIME: &[u8] = b"\"time\":\"";
 
-/// The frames of one worker.
-pub(super) struct Frames {
+/// Renders the frames of one worker.
+pub(super) struct FrameRenderer {
     worker: SessionId,
     epoch: String,
 }
 
-impl Frames {
+impl FrameRenderer {
     pub(super) fn new(worker: SessionId, epoch: Epoch) -> Self {
         Self { worker, epoch: epoch.to_string() }
     }
 
-    /// What the worker has come to. It can never be taken for an event of the bus.
+    /// The state of the worker. Its event id cannot be that of an event in the journal.
     pub(super) fn snapshot(&self, snapshot: SessionSnapshot) -> Bytes {
         let cursor = format!("{}-{}", self.epoch, snapshot.seq);
         let envelope = EventEnvelope {
@@ -43,10 +48,13 @@ impl Frames {
         text(&ObservationFrame::Event { envelope: envelope.into() })
     }
 
-    /// An event as it lies in the journal.
+    /// An event as the journal stores it. A record without an event is left out, with a diagnostic in its place.
     pub(super) fn event(&self, seq: u64, frame: &[u8], replay: bool) -> Bytes {
         let (body, _) = parts(frame);
-        let event = cut_event(body);
+        let Some(event) = cut_event(body) else {
+            warn!(session = %self.worker, seq, "left out an event that cannot be encoded");
+            return text(&ObservationFrame::Diagnostic { diagnostic: self.skipped(seq) });
+        };
         let mut out = BytesMut::with_capacity(event.len() + 256);
         let mut number = itoa::Buffer::new();
         let number = number.format(seq).as_bytes();
@@ -73,27 +81,37 @@ impl Frames {
     }
 }
 
-/// Whether this is the last event of a worker.
-pub(super) fn is_end(frame: &[u8]) -> bool {
-    cut_event(parts(frame).0).starts_with(b"{\"ended\":")
+impl FrameRenderer {
+    fn skipped(&self, seq: u64) -> StreamDiagnostic {
+        let kind = DiagnosticKind::SerializeFailed;
+        let message = "an event could not be encoded and was left out";
+        let mut diagnostic = StreamDiagnostic::new(StreamLeg::Runtime, kind, message);
+        diagnostic.details = Some(json!({ "cursor": format!("{}-{seq}", self.epoch) }));
+        diagnostic
+    }
 }
 
-/// Something about the stream.
+/// Whether this is the last event of a worker: the session was deleted.
+pub(super) fn is_end(frame: &[u8]) -> bool {
+    cut_event(parts(frame).0).is_some_and(|event| event.starts_with(b"{\"ended\":"))
+}
+
+/// A control frame.
 pub(super) fn control(control: StreamControl) -> Bytes {
     text(&ObservationFrame::Control { control })
 }
 
 fn text(frame: &ObservationFrame) -> Bytes {
-    // A wire type always can be serialised.
+    // Serialisation of a wire type cannot fail.
     serde_json::to_vec(frame).unwrap_or_default().into()
 }
 
-/// The event of a record. A quote within a text is never bare, and nothing before the event is more than a text, so the
-/// first of these words is the right one.
-fn cut_event(body: &[u8]) -> &[u8] {
-    let Some(at) = find(body, EVENT) else { return b"{}" };
-    let rest = &body[at + EVENT.len()..];
-    rest.strip_suffix(SYNTHETIC).or(rest.strip_suffix(b"}")).unwrap_or(rest)
+/// The event in an encoded record; `None` if the record has none. The fields before it are strings, in which JSON escapes quotes, so
+/// the first occurrence of the separator is the right one.
+fn cut_event(body: &[u8]) -> Option<&[u8]> {
+    let rest = &body[find(body, EVENT)? + EVENT.len()..];
+    let event = rest.strip_suffix(SYNTHETIC).or(rest.strip_suffix(b"}"))?;
+    std::str::from_utf8(event).ok().map(|_| event)
 }
 
 fn cut_time(body: &[u8]) -> Option<&[u8]> {
@@ -117,10 +135,10 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::frame::{Body, encode};
+    use crate::frame::{RecordBody, encode};
 
     fn check(event: &Event, synthetic: bool, native: Option<&str>) {
-        let body = Body {
+        let body = RecordBody {
             id: EventId::mint(),
             time: Timestamp::UNIX_EPOCH,
             session_id: &"s".parse().unwrap(),
@@ -129,7 +147,7 @@ mod tests {
             event,
             synthetic,
         };
-        let frames = Frames::new("s".parse().unwrap(), Epoch::from_bits(255.try_into().unwrap()));
+        let frames = FrameRenderer::new("s".parse().unwrap(), Epoch::from_bits(255.try_into().unwrap()));
         let frame = frames.event(7, &encode(&body, Some(b"raw"), &mut Vec::new()), true);
         let ObservationFrame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else {
             panic!("{frame:?}")

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::frame::{Body, encode};
+use crate::frame::{RecordBody, encode};
 
 async fn journal(home: &TempDir) -> (JournalStore, DurableJournal) {
     let store = JournalStore::open(home.path().join("journal.db")).unwrap();
@@ -69,12 +69,12 @@ async fn every_variant_arrives_as_it_was_published() {
     let home = TempDir::new().unwrap();
     let (_store, journal) = journal(&home).await;
     let (worker, agent): (SessionId, _) = ("s".parse().unwrap(), "mock".parse().unwrap());
-    let frames = Frames::new(worker.clone(), journal.bounds().epoch);
+    let frames = FrameRenderer::new(worker.clone(), journal.bounds().epoch);
     let reader = journal.reader(StartPosition::Resume(Seq::ZERO)).unwrap();
-    let source = Source { frames, reader, covered: 0, live: true, over: false };
+    let source = ObservedEvents { frames, reader, covered: 0, is_live: true, has_ended: false };
     let mut observation = Observation { ready: VecDeque::new(), source: Ok(source) };
     for (seq, event) in (1..).zip(every_variant()) {
-        let body = Body {
+        let body = RecordBody {
             id: EventId::mint(),
             time: Timestamp::UNIX_EPOCH,
             session_id: &worker,
@@ -83,6 +83,9 @@ async fn every_variant_arrives_as_it_was_published() {
             event: &event,
             synthetic: seq % 2 == 0,
         };
+        // observation-25: a payload has one member, named after the kind of event.
+        let payload = json!(event);
+        assert!(payload.as_object().is_some_and(|members| members.len() == 1), "{payload}");
         journal.append(Batch::one(encode(&body, Some(b"{}"), &mut Vec::new()))).await.unwrap();
         let arrived = observation.next().await.unwrap();
         let arrived: Vec<Value> =
@@ -95,7 +98,7 @@ async fn every_variant_arrives_as_it_was_published() {
     }
 }
 
-/// observation-54, observation-58: what is kept for whoever comes back is bounded in bytes too, "8 MiB per worker".
+/// observation-54, observation-58: the events that a resuming client may request are bounded in bytes too, "8 MiB per worker".
 #[tokio::test]
 async fn a_cursor_expires_by_bytes() {
     let home = TempDir::new().unwrap();
@@ -103,13 +106,50 @@ async fn a_cursor_expires_by_bytes() {
     for _ in 0..9 {
         journal.append(Batch::one(vec![b' '; 1 << 20])).await.unwrap();
     }
-    let place = async |seq| resume::place(&journal, &journal.cursor(Seq::new(seq)).to_string()).await;
+    let place = async |seq| resume::resume_point(&journal, &journal.cursor(Seq::new(seq)).to_string()).await;
     assert_eq!(place(0).await, Err(resume::expired()));
     for seq in [1, 9] {
-        assert_eq!(place(seq).await, Ok(Place(seq)));
+        assert_eq!(place(seq).await, Ok(ResumePoint(seq)));
     }
     // One byte more.
     journal.append(Batch::one(vec![b' '])).await.unwrap();
     assert_eq!(place(1).await, Err(resume::expired()));
-    assert_eq!(place(2).await, Ok(Place(2)));
+    assert_eq!(place(2).await, Ok(ResumePoint(2)));
+}
+
+/// observation-64: a record without an event is reported and left out, and those after it arrive.
+#[tokio::test]
+async fn a_record_without_an_event_is_skipped() {
+    let home = TempDir::new().unwrap();
+    let (_store, journal) = journal(&home).await;
+    let frames = FrameRenderer::new("s".parse().unwrap(), journal.bounds().epoch);
+    let reader = journal.reader(StartPosition::Resume(Seq::ZERO)).unwrap();
+    let source = ObservedEvents { frames, reader, covered: 0, is_live: true, has_ended: false };
+    let mut observation = Observation { ready: VecDeque::new(), source: Ok(source) };
+    let worker = "s".parse().unwrap();
+    let body = RecordBody {
+        id: EventId::mint(),
+        time: Timestamp::UNIX_EPOCH,
+        session_id: &worker,
+        agent: &"mock".parse().unwrap(),
+        agent_session_id: None,
+        event: &every_variant().into_iter().next().unwrap(),
+        synthetic: false,
+    };
+    let whole = encode(&body, None, &mut Vec::new());
+    let cut = b",\"event\":{\"status\":{\"detail\":\"\xff\"}}}";
+    let not_utf8 = [&(cut.len() as u32).to_le_bytes()[..], cut].concat();
+    for record in [b"not a record".to_vec(), not_utf8, whole.to_vec()] {
+        journal.append(Batch::one(record)).await.unwrap();
+    }
+    let mut arrived: Vec<Value> = Vec::new();
+    while arrived.len() < 3 {
+        let frames = observation.next().await.unwrap();
+        arrived.extend(frames.iter().map(|frame| serde_json::from_slice::<Value>(frame).unwrap()));
+    }
+    for (seq, skipped) in (1..).zip(&arrived[..2]) {
+        assert_eq!(skipped["diagnostic"]["code"], "runtime.serialize_failed");
+        assert_eq!(skipped["diagnostic"]["details"]["cursor"], journal.cursor(Seq::new(seq)).to_string());
+    }
+    assert_eq!(arrived[2]["envelope"]["payload"], json!(body.event));
 }

@@ -7,69 +7,70 @@ use protocol::{
     SessionId,
     sessions::{AgentError, CreateSessionRequest, SessionCreated, SessionSnapshot, SessionState},
 };
-use secrecy::ExposeSecret;
 
-use super::Sessions;
+use super::{Inner, Sessions};
 use crate::{
     Error,
-    kept::{SESSION, note},
-    launch,
+    launcher::AgentStart,
     probe::probe,
+    session_entry::{SessionEntry, SessionParameters},
+    session_handle::SessionHandle,
     session_secrets::SessionSecrets,
-    shared::Shared,
-    shelf::{Entry, Shelf},
-    worker::{Msg, first},
+    session_store::SessionStore,
+    stored_session::StoredSession,
+    worker_command::WorkerCommand,
 };
 
 impl Sessions {
-    /// Creates a session, or finds it, and has its agent running.
+    /// Creates a session unless the same request has created it before, and starts its agent.
     pub async fn create(
         &self,
         id: &SessionId,
         create: CreateSessionRequest,
     ) -> Result<SessionCreated, Error> {
-        let shelf = self.shelf().await?;
+        let store = self.store().await?;
         let (token, validate) = (create.token.clone(), create.validate_token);
-        let wanted = CreateSessionRequest { token: None, validate_token: false, ..create };
-        let known = shelf.get(id);
+        let wanted = SessionParameters::new(&create);
+        let known = store.get(id);
         let is_replaced = match &known {
-            Some(entry) if entry.create != wanted => self.never_worked(id).await,
+            Some(entry) if *entry.parameters()? != wanted => self.never_worked(id).await,
             _ => false,
         };
         let (entry, is_new) = match known.filter(|_| !is_replaced) {
             Some(entry) => (entry, false),
             None => {
-                self.check(shelf, &wanted).await?;
+                self.check(store, &wanted).await?;
                 if is_replaced {
                     self.delete(id).await?;
                 }
                 // Another request may have created the session meanwhile; then this request is about that one.
-                let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), shelf.thread.handle()));
-                (shelf.sessions.write().entry(id.clone()).or_insert_with(new).clone(), true)
+                let new = || Arc::new(SessionEntry::new(id.clone(), wanted.clone(), store.thread.handle()));
+                (store.sessions.write().entry(id.clone()).or_insert_with(new).clone(), true)
             }
         };
-        if entry.create != wanted {
+        if *entry.parameters()? != wanted {
             return Err(Error::Conflict(id.clone()));
         }
-        let shared = match entry.shared.get_or_try_init(|| self.write_down(shelf, id, &wanted)).await {
-            Ok(shared) => shared,
+        let handle = match entry.handle.get_or_try_init(|| self.store_new(store, id, &wanted)).await {
+            Ok(handle) => handle,
             Err(error) => {
-                shelf.forget(&entry);
+                store.remove(&entry);
                 return Err(error);
             }
         };
         if let Some(token) = token {
-            *shared.token.lock() = Some(token.trim().into());
+            *handle.token.lock() = Some(token.trim().into());
         }
-        let created = self.ask(&entry, Msg::Wake).await?;
+        let created = self.send_command(&entry, WorkerCommand::StartAgent).await?;
         if let (true, Some(AgentError::Unsupported { message, .. })) = (is_new, &created.error) {
             // Such a session could never be used, and its id could not be used for another.
-            self.delete_entry(shelf, &entry).await?;
-            return Err(Error::NotOffered { agent: wanted.agent, message: message.clone() });
+            self.delete_entry(store, &entry).await?;
+            return Err(Error::NotOffered { agent: wanted.options.agent, message: message.clone() });
         }
-        match created.healthy && validate {
-            true => Ok(self.validated(id, &wanted, shared, created).await),
-            false => Ok(created),
+        if created.healthy && validate {
+            Ok(self.validated(id, &wanted, handle, created).await)
+        } else {
+            Ok(created)
         }
     }
 
@@ -88,21 +89,17 @@ impl Sessions {
     async fn validated(
         &self,
         id: &SessionId,
-        create: &CreateSessionRequest,
-        shared: &Shared,
+        parameters: &SessionParameters,
+        handle: &SessionHandle,
         created: SessionCreated,
     ) -> SessionCreated {
-        let directory = self.inner.launcher.private(id).join("probe");
+        let directory = self.inner.launcher.private_directory(id).join("probe");
         // If this fails, starting the agent in it fails too and reports the cause.
         let _ = tokio::fs::create_dir_all(&directory).await;
-        let token = shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
-        let start = launch::Start {
-            create: CreateSessionRequest {
-                token,
-                mcp: Default::default(),
-                skills: Default::default(),
-                ..create.clone()
-            },
+        let start = AgentStart {
+            options: parameters.options.clone(),
+            secrets: SessionSecrets { env: parameters.secrets.env.clone(), ..SessionSecrets::default() },
+            token: handle.token.lock().clone(),
             private: directory.join("private"),
             directory,
             run: "probe".into(),
@@ -116,42 +113,42 @@ impl Sessions {
     }
 
     /// Checks that a session with these options can exist.
-    async fn check(&self, shelf: &Shelf, create: &CreateSessionRequest) -> Result<(), Error> {
-        let count = shelf.sessions.read().len();
+    async fn check(&self, store: &SessionStore, parameters: &SessionParameters) -> Result<(), Error> {
+        let SessionParameters { options, secrets } = parameters;
+        let count = store.sessions.read().len();
         if count >= self.inner.launcher.config.sessions_max {
             return Err(Error::TooMany(count));
         }
-        self.inner.launcher.installer.find_agent(&create.agent).await?;
-        self.directory(create.directory.as_deref())?;
-        let impossible = |name: &String, value: &String| {
+        self.inner.launcher.installer.find_agent(&options.agent).await?;
+        self.directory(options.directory.as_deref())?;
+        let is_invalid = |name: &String, value: &String| {
             name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
         };
-        match create.env.iter().find(|(name, value)| impossible(name, value)) {
+        match secrets.env.iter().find(|(name, value)| is_invalid(name, value)) {
             Some((name, _)) => Err(Error::Variable(name.clone())),
             None => Ok(()),
         }
     }
 
-    async fn write_down(
+    async fn store_new(
         &self,
-        shelf: &Shelf,
+        store: &SessionStore,
         id: &SessionId,
-        create: &CreateSessionRequest,
-    ) -> Result<Arc<Shared>, Error> {
-        if shelf.store.is_low() {
+        parameters: &SessionParameters,
+    ) -> Result<Arc<SessionHandle>, Error> {
+        if store.journals.is_low() {
             return Err(durable::Error::Low.into());
         }
-        let mut create = create.clone();
-        let secrets = SessionSecrets::take(&mut create);
-        let directory = self.directory(create.directory.as_deref())?;
-        let kept = first(create, !secrets.is_empty(), directory);
+        let SessionParameters { options, secrets } = parameters.clone();
+        let directory = self.directory(options.directory.as_deref())?;
+        let stored = StoredSession::new(options, !secrets.is_empty(), directory);
         // Written before the record that refers to it, so that a crash in between leaves no session without its secrets.
-        if kept.has_secrets {
+        if stored.has_secrets {
             self.inner.launcher.write_secrets(id, secrets.clone()).await?;
         }
-        let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
-        journal.append_with_records(Default::default(), vec![note(SESSION, "", &kept)]).await?;
-        let services = (&self.inner.launcher.installer, &self.inner.board);
-        Ok(Shared::new(id.clone(), journal, &kept, secrets, services))
+        let journal = store.journals.journal(id.as_str(), Retention::UNLIMITED).await?;
+        journal.append_with_records(Default::default(), vec![stored.update()]).await?;
+        let Inner { launcher, open_waits, .. } = &*self.inner;
+        Ok(SessionHandle::new(id.clone(), journal, &stored, secrets, &launcher.installer, open_waits))
     }
 }

@@ -1,4 +1,4 @@
-//! Peers that are lost without a word (observation-48).
+//! Peers that disappear without closing the connection (observation-48).
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::runtime::{Runtime, within};
 const KEEP_ALIVE: KeepAlive =
     KeepAlive { ping_interval: Duration::from_millis(50), idle_timeout: Duration::from_secs(3) };
 
-/// How many pings are awaited: they take longer than a peer may be silent.
+/// The number of pings to wait for. They take longer than a peer may be silent.
 const PINGS: u32 = 30;
 
 /// An empty pong, as a client sends it.
 const PONG: [u8; 6] = [0x8a, 0x80, 0, 0, 0, 0];
 
-/// A peer that has asked for the stream, and then does nothing by itself.
+/// A peer that has opened the stream and then sends nothing by itself.
 async fn silent(runtime: &Runtime) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4 << 10).unwrap();
@@ -36,9 +36,9 @@ async fn silent(runtime: &Runtime) -> TcpStream {
     stream
 }
 
-/// observation-48: a peer that is there is asked at every heartbeat, and stays however little happens.
+/// observation-48: a live peer gets a ping at every heartbeat, and stays connected without any events.
 #[tokio::test]
-async fn a_quiet_peer_is_asked_whether_it_is_there() {
+async fn a_quiet_peer_gets_pings_and_stays_connected() {
     let runtime = Runtime::start(KEEP_ALIVE).await;
     let begun = Instant::now();
     let (mut socket, _) = connect_async(format!("ws://{}/", runtime.address)).await.unwrap();
@@ -69,12 +69,12 @@ async fn a_peer_that_answers_no_ping_is_dropped() {
     runtime.sessions.shutdown().await;
 }
 
-/// observation-48: so is one that says it is there but takes nothing of what is sent.
+/// observation-48: so is one that sends pongs but reads nothing.
 #[tokio::test]
 async fn a_peer_that_never_reads_is_dropped() {
     let runtime = Runtime::start(KEEP_ALIVE).await;
     let mut peer = silent(&runtime).await;
-    runtime.say("/chunks 5000").await;
+    runtime.send("/chunks 5000").await;
     let mut pace = interval(KEEP_ALIVE.ping_interval);
     within(async {
         loop {

@@ -14,7 +14,7 @@ async fn next(socket: &mut WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>
     serde_json::from_str(&text).unwrap()
 }
 
-/// observation-9, observation-11, observation-13, observation-14, observation-72: a runtime by itself shows what it holds, and what happens.
+/// observation-9, observation-11, observation-13, observation-14, observation-72: a runtime without a daemon serves its snapshot and events.
 #[tokio::test]
 async fn a_worker_is_watched_without_a_daemon() {
     let runtime = Runtime::start(KeepAlive::default()).await;
@@ -25,7 +25,7 @@ async fn a_worker_is_watched_without_a_daemon() {
     let Event::Snapshot(snapshot) = envelope.payload else { panic!("the snapshot comes first") };
     assert_eq!(snapshot.session.id, id());
     assert_eq!(next(&mut socket).await, ObservationFrame::Control { control: StreamControl::Live });
-    runtime.say("hello").await;
+    runtime.send("hello").await;
     let mut seen = Vec::new();
     while !matches!(seen.last(), Some(Event::TurnEnded(_))) {
         let ObservationFrame::Event { envelope } = next(&mut socket).await else {

@@ -1,4 +1,4 @@
-//! A runtime by itself, with one worker that can be watched.
+//! A runtime without a daemon, with one worker that can be observed.
 
 use std::{
     collections::BTreeMap,
@@ -8,12 +8,12 @@ use std::{
     time::Duration,
 };
 
-use agent_catalog::Catalog;
+use agent_catalog::{Catalog, UserAgent};
 use agent_install::{self as install, Installer};
 use axum::{Router, extract::State, response::Response, routing::get};
 use futures_util::future::{BoxFuture, ready};
 use protocol::{
-    SessionId,
+    AgentName, SessionId,
     config::Skill,
     sessions::{CreateSessionRequest, SendMessageRequest, WhenBusy},
 };
@@ -23,18 +23,18 @@ use tokio::{net::TcpSocket, sync::Notify, task::JoinSet};
 use websocket::KeepAlive;
 use worker_runtime::{Config, DirectorySettings, Sessions, Settings, ws};
 
-/// How long a fact is waited for; less than any idle timeout of the product.
+/// How long a test waits for a fact; less than any idle timeout of the product.
 const WAIT_MAX: Duration = Duration::from_secs(15);
 
-/// So little is on its way to a peer that one which does not read is soon noticed.
+/// A small buffer, so that the server soon notices a peer that does not read.
 const SEND_BUFFER_BYTES: u32 = 4 << 10;
 
 /// A runtime and its worker `s`.
 pub(crate) struct Runtime {
     pub(crate) sessions: Sessions,
-    /// Where the worker is watched.
+    /// The address at which the worker can be observed.
     pub(crate) address: SocketAddr,
-    /// Somebody no longer watches, and all that was held for it is freed.
+    /// Notified when an observation has ended and its resources are freed.
     pub(crate) left: Arc<Notify>,
     _served: JoinSet<std::io::Result<()>>,
     _home: TempDir,
@@ -58,7 +58,7 @@ impl Runtime {
         Self { sessions, address, left, _served: served, _home: home }
     }
 
-    pub(crate) async fn say(&self, message: &str) {
+    pub(crate) async fn send(&self, message: &str) {
         let send = SendMessageRequest {
             message: message.into(),
             attachments: Vec::new(),
@@ -84,36 +84,46 @@ pub(crate) fn id() -> SessionId {
     "s".parse().unwrap()
 }
 
-/// What comes of `fact`, which is not waited for in vain.
+/// Waits for `fact`, with a limit.
 pub(crate) async fn within<T>(fact: impl Future<Output = T>) -> T {
     tokio::time::timeout(WAIT_MAX, fact).await.unwrap()
 }
 
-/// Nothing is configured anywhere.
-struct Nothing;
+/// No directory has any configuration.
+struct NoSettings;
 
-impl Settings for Nothing {
-    fn of(&self, _: PathBuf, _: BTreeMap<String, Skill>) -> BoxFuture<'static, DirectorySettings> {
+impl Settings for NoSettings {
+    fn for_directory(&self, _: PathBuf, _: BTreeMap<String, Skill>) -> BoxFuture<'static, DirectorySettings> {
         Box::pin(ready(DirectorySettings::default()))
     }
 }
 
-/// The mock agent, which is built beside the tests.
+/// The mock agent, which is built with the tests.
 fn mock() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     own.parent().and_then(Path::parent).unwrap().join("examples/mock-agent")
 }
 
 pub(crate) fn sessions(home: &TempDir) -> Sessions {
-    let catalog = Catalog::new(&mock(), BTreeMap::new()).unwrap();
+    sessions_with(home, BTreeMap::new(), Duration::from_secs(120))
+}
+
+/// With further agents, which must become ready in this time.
+pub(crate) fn sessions_with(
+    home: &TempDir,
+    agents: BTreeMap<AgentName, UserAgent>,
+    ready_timeout: Duration,
+) -> Sessions {
+    let catalog = Catalog::new(&mock(), agents).unwrap();
     let config = Config {
         directory: home.path().join("sessions"),
         current_dir: home.path().into(),
         env_remove: Vec::new(),
+        ready_timeout,
         grace: Duration::from_secs(2),
-        patience: None,
+        answer_timeout: None,
         idle: Duration::from_secs(600),
         sessions_max: 10,
     };
-    Sessions::new(config, Installer::new(install::Config::default(), catalog), Arc::new(Nothing))
+    Sessions::new(config, Installer::new(install::Config::default(), catalog), Arc::new(NoSettings))
 }

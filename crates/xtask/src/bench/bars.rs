@@ -194,3 +194,28 @@ pub(crate) const ROWS: &[BenchRow] = &[
     row("a stalled reader missed", "stalled.missed", "%", &[], PerformanceBar::Info),
     row("a stalled reader missed in silence (1 = yes)", "stalled.silent", "", &[], PerformanceBar::Most(0.0)),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// observation-74: the load test of the hub has a result on the page for every figure, and nothing was lost or out of order.
+    #[test]
+    fn the_load_test_of_the_hub_is_recorded() {
+        let page = std::fs::read_to_string(crate::sh::root().join("docs/benchmarks.md")).unwrap();
+        let rows: Vec<Vec<&str>> =
+            page.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
+        let mut found = 0;
+        for row in ROWS.iter().filter(|row| row.key.starts_with("hub.")) {
+            let cells = rows.iter().find(|cells| cells.get(1) == Some(&row.title));
+            let cells = cells.unwrap_or_else(|| panic!("{} is not on the page", row.title));
+            let figure = cells[2].split(' ').next().unwrap();
+            assert!(figure.parse::<f64>().is_ok(), "{}: {figure}", row.title);
+            if ["hub.lost", "hub.disorder", "hub.grown", "hub.stalled.lost"].contains(&row.key) {
+                assert_eq!(cells[7], "met", "{}", row.title);
+            }
+            found += 1;
+        }
+        assert!(found > 10, "{found}");
+    }
+}

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use anyhow::Context;
 use serde::Deserialize;
 
-use crate::typescript;
+use crate::npm::NpmWorkspace;
 
 /// A platform that npm can distinguish from others. They are listed in `cli/platforms.json`, which the launcher reads too.
 #[derive(Debug, Deserialize)]
@@ -22,7 +22,7 @@ pub(super) struct Platform {
 
 impl Platform {
     pub(super) fn all() -> anyhow::Result<Vec<Self>> {
-        let file = typescript::workspace().join("cli/platforms.json");
+        let file = NpmWorkspace::typescript().directory().join("cli/platforms.json");
         let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
         let platforms: BTreeMap<String, Self> = serde_json::from_str(&text)?;
         Ok(platforms.into_iter().map(|(name, platform)| Self { name, ..platform }).collect())

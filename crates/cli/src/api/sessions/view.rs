@@ -29,7 +29,7 @@ pub(crate) fn list(list: SessionList) -> String {
     table(["ID", "AGENT", "STATE", "QUEUED", "WAITS", "EVENTS", "UPDATED", "TITLE"], rows)
 }
 
-pub(super) fn session_card(session: &Session) -> String {
+pub(crate) fn session_card(session: &Session) -> String {
     let usage = &session.usage;
     card([
         ("id", session.id.to_string()),

@@ -32,9 +32,20 @@ async fn files_are_written_read_moved_and_removed() {
         (&stat["kind"], &stat["size"], &stat["symlinkTarget"]),
         (&json!("file"), &json!(11), &Value::Null)
     );
-    let made = daemon.request(Method::POST, "/v1/fs/mkdir?path=a/d/e").send().await.unwrap();
+    let body = json!({ "path": "a/d/e" });
+    let made = daemon.post("/v1/fs/mkdir", &body).await;
     assert_eq!(made.status(), 201);
+    assert_eq!(made.json::<Value>().await.unwrap(), json!({ "path": "a/d/e", "created": true }));
+    assert_eq!(daemon.post("/v1/fs/mkdir", &body).await.status(), 200);
+    // As earlier versions took it; but not in both places, or in none.
     assert_eq!(daemon.request(Method::POST, "/v1/fs/mkdir?path=a/d/e").send().await.unwrap().status(), 200);
+    for (path, body) in [
+        ("/v1/fs/mkdir", json!(null)),
+        ("/v1/fs/mkdir", json!({})),
+        ("/v1/fs/mkdir?path=a/x", json!({ "path": "a/y" })),
+    ] {
+        check_problem(&problem(daemon.post(path, &body).await).await, 400, "urn:problem:invalid-request");
+    }
     let entries: Value = daemon.get("/v1/fs/entries?path=a").await.json().await.unwrap();
     let names: Vec<_> =
         entries["items"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();

@@ -38,6 +38,32 @@ async fn a_runtime_goes_away_and_comes_back() {
     assert_eq!(payloads, told[end + 1 - seen.len()..=end]);
 }
 
+/// observation-27, observation-35, observation-56, observation-65: if more happened meanwhile than the runtime retains, the viewer is told of
+/// the gap, gets what there is now, and stays.
+#[tokio::test]
+async fn a_long_absence_is_a_gap() {
+    let (daemon, hub) = both().await;
+    let wire = Wire::to(daemon.base()).await;
+    hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
+    hub.add_runtime("box", &wire.base, Some(TOKEN)).await;
+    create(&daemon, "s").await;
+    let mut viewer = Viewer::new(&hub, "s", None).await;
+    viewer.until("control").await;
+    wire.set_down(true);
+    assert_eq!(viewer.until("diagnostic").await["code"], "backend.upstream_disconnect");
+    let mut direct = Viewer::at(&format!("{}/v1/workers/s/events/ws", daemon.base()), TOKEN).await.unwrap();
+    direct.until("control").await;
+    send(&daemon, "s", "/chunks 1100").await;
+    direct.until_event("turnEnded").await;
+    wire.set_down(false);
+    assert_eq!(viewer.until("control").await, json!({ "type": "resumed", "resume": "gap" }));
+    let snapshot = viewer.until("event").await["payload"]["snapshot"].clone();
+    let text = snapshot["messages"].to_string();
+    assert!(text.contains("chunk 1100"), "{text}");
+    send(&daemon, "s", "hello").await;
+    viewer.until_event("turnEnded").await;
+}
+
 /// observation-33, observation-52, observation-61, observation-62, observation-75: whatever breaks, and whoever is killed: all that somebody saw, put together, is what
 /// happened, in order and each once.
 #[tokio::test]
@@ -104,7 +130,9 @@ async fn all_is_seen(
                 }
                 Ok(frame) => {
                     lost |= frame["diagnostic"]["code"].as_str().is_some_and(|code| code.contains("cursor"));
-                    resets += usize::from(frame["control"]["resume"] == "reset");
+                    resets += usize::from(
+                        ["reset", "gap"].iter().any(|outcome| frame["control"]["resume"] == *outcome),
+                    );
                 }
                 Err(_) => break,
             }

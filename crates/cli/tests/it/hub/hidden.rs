@@ -11,13 +11,31 @@ async fn nothing_tells_where_a_runtime_is() {
     let elsewhere = "http://127.0.0.1:9/far/away";
     hub.add_runtime("down", elsewhere, Some("another-token")).await;
     let mut received = String::new();
-    let mut viewer = Viewer::new(&hub, "s", None).await;
+    let bob = somebody(&hub, "bob", json!({ "roles": { "default": "viewer" } })).await;
+    let mut viewer = Viewer::try_as(&hub, &bob, "s").await.unwrap();
     viewer.until("control").await;
     send(&daemon, "s", "/tool\nhello").await;
     let seen = viewer.until_event("turnEnded").await;
-    for path in ["", "/box", "/down", "/none", "/box/workers", "/down/workers", "/box/workers/none/events/ws"]
-    {
-        let request = hub.request(Method::GET, &format!("/api/runtimes{path}"));
+    for path in [
+        "",
+        "/box",
+        "/down",
+        "/none",
+        "/box/workers",
+        "/box/workers/s",
+        "/down/workers",
+        "/down/workers/s",
+        "/box/workers/none/events/ws",
+        "/box/v1/health",
+        "/box/v1/agents",
+        "/box/v1/sessions",
+        "/box/v1/sessions/s",
+        "/box/v1/sessions/s/snapshot",
+        "/box/v1/sessions/s/messages",
+        "/box/v1/sessions/s/events?includeRaw=true",
+        "/box/v1/waits",
+    ] {
+        let request = hub.request_as(&bob, Method::GET, &format!("/api/runtimes{path}"));
         let response = request.send().await.unwrap();
         received += &format!("{:?}\n", response.headers());
         received += &response.text().await.unwrap();
@@ -31,7 +49,7 @@ async fn nothing_tells_where_a_runtime_is() {
     assert_eq!(last["diagnostic"]["code"], "backend.worker_not_found");
     hub.kill_and_restart();
     received += &viewer.received;
-    let home = daemon.home().join(".local");
+    let home = daemon.home();
     let places =
         [daemon.base().strip_prefix("http://").unwrap(), "127.0.0.1:9", "far/away", home.to_str().unwrap()];
     for secret in places.into_iter().chain([TOKEN, "another-token"]) {

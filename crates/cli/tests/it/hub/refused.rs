@@ -81,6 +81,9 @@ async fn nothing_can_be_said() {
         let close = ended.unwrap();
         assert_eq!((u16::from(close.code), close.reason.as_str()), (1008, "backend.observation_only"));
     }
+    // observation-3: commands use HTTP.
+    let sent = hub.request(Method::POST, "/api/runtimes/box/v1/sessions/s/messages");
+    assert_eq!(sent.json(&json!({ "message": "hello" })).send().await.unwrap().status(), 202);
 }
 
 /// observation-55, observation-59, observation-63: a cursor that is no good is told, each in its own way.

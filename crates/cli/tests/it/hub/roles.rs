@@ -20,7 +20,7 @@ fn needed(method: &str, path: &str) -> &'static str {
     }
 }
 
-/// Every route of a daemon, with every role: who may not is told what is missing, and the runtime is never asked.
+/// observation-69: every route of a daemon, with every role: who may not is told what is missing, and the runtime is never asked.
 #[tokio::test]
 async fn every_route_needs_its_role() {
     let (hub, runtime) = (TestHub::start(TOMBOLO), Recorder::start(YES));

@@ -3,8 +3,10 @@
 use futures_util::{SinkExt, StreamExt};
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{self, Message, protocol::CloseFrame},
+    tungstenite::{self, Message, client::IntoClientRequest, protocol::CloseFrame},
 };
+
+use testkit::TestDaemonOptions;
 
 use super::*;
 
@@ -192,6 +194,8 @@ async fn nothing_can_be_said() {
         assert_eq!(backend.refused().await, ("runtime.observation_only".to_owned(), 1008));
     }
     assert_eq!(get(&daemon, &path("s", "")).await["state"], "idle");
+    // observation-3: commands use HTTP.
+    turn(&daemon, "s", "hello").await;
 }
 
 /// observation-22: who may not watch, and what there is not, is told before there is a WebSocket.
@@ -206,6 +210,147 @@ async fn what_cannot_be_watched_is_a_problem() {
     assert_eq!(plain.status(), 404);
     create(&daemon, "s").await;
     assert_eq!(daemon.get("/v1/workers/s/events/ws").await.status(), 426);
+}
+
+/// How an attempt to open a WebSocket with these headers is answered.
+async fn upgrade(daemon: &TestDaemon, path: &str, headers: &[(&'static str, &str)]) -> u16 {
+    let mut request = format!("{}{path}", daemon.base().replace("http", "ws")).into_client_request().unwrap();
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    match connect_async(request).await {
+        Ok((_, response)) => response.status().as_u16(),
+        Err(tungstenite::Error::Http(response)) => response.status().as_u16(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// observation-6, observation-22: the stream is for a backend that holds the daemon's token. Without it nothing is upgraded, and no
+/// answer says which workers exist; a page of another site is refused even with it.
+#[tokio::test]
+async fn the_stream_needs_the_token() {
+    let daemon = TestDaemonOptions::default().env("TOMBOLO_TOKEN", "right-token").start(TOMBOLO);
+    let right = ("authorization", "Bearer right-token");
+    let created = daemon.request(reqwest::Method::POST, "/v1/sessions/s").bearer_auth("right-token");
+    let created = created.json(&json!({ "agent": "mock" })).send().await.unwrap();
+    assert!(created.status().is_success());
+    for worker in ["s", "none"] {
+        let path = format!("/v1/workers/{worker}/events/ws");
+        for headers in [
+            &[][..],
+            &[("authorization", "Bearer wrong-token")],
+            &[("authorization", "Basic cmlnaHQtdG9rZW4=")],
+            &[("cookie", "token=right-token")],
+            &[("sec-websocket-protocol", "tombolo.token.wrong-token")],
+        ] {
+            assert_eq!(upgrade(&daemon, &path, headers).await, 401, "{path} {headers:?}");
+        }
+        assert_eq!(
+            upgrade(&daemon, &format!("{path}?token=right-token"), &[]).await,
+            401,
+            "a URL holds no secret"
+        );
+    }
+    let path = "/v1/workers/s/events/ws";
+    assert_eq!(upgrade(&daemon, path, &[right, ("origin", "https://site.example")]).await, 403);
+    assert_eq!(upgrade(&daemon, path, &[right]).await, 101);
+    assert_eq!(upgrade(&daemon, "/v1/workers/none/events/ws", &[right]).await, 404);
+}
+
+/// observation-8, observation-12: there is a stream of one worker and none of a whole runtime; but ids are unique across the workers, so
+/// that one can be added.
+#[tokio::test]
+async fn ids_are_unique_across_workers() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    let document = get(&daemon, "/v1/openapi.json").await;
+    let paths = document["paths"].as_object().unwrap().keys();
+    let of_workers: Vec<_> = paths.filter(|path| path.contains("worker")).collect();
+    assert_eq!(of_workers, ["/v1/workers/{worker_id}/events/ws"]);
+    let mut ids = std::collections::HashSet::new();
+    let mut events = 0;
+    for id in ["a", "b", "c"] {
+        create(&daemon, id).await;
+        let mut backend = Backend::new(&daemon, id, None).await;
+        let snapshot = backend.snapshot().await;
+        backend.control().await;
+        turn(&daemon, id, "hello").await;
+        for envelope in [vec![snapshot], backend.until("turnEnded").await].concat() {
+            ids.insert(envelope["event_id"].as_str().unwrap().to_owned());
+            events += 1;
+        }
+    }
+    assert!(events > 12, "{events}");
+    assert_eq!(ids.len(), events);
+}
+
+/// observation-17: requests that only read or are refused put nothing on the stream: it has what the journal has, and no replies.
+#[tokio::test]
+async fn replies_are_no_events() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    let mut backend = Backend::new(&daemon, "s", None).await;
+    let covered = seq(&backend.snapshot().await);
+    backend.control().await;
+    for route in ["", "/snapshot", "/messages", "/events", "/inputs"] {
+        get(&daemon, &path("s", route)).await;
+    }
+    assert_eq!(daemon.post(&path("s", "/messages"), &json!({ "nonsense": 1 })).await.status(), 400);
+    assert_eq!(daemon.put(&path("s", "/inputs/nonsense"), &json!({ "message": "x" })).await.status(), 400);
+    let told = turn(&daemon, "s", "hello").await;
+    let seen = backend.until("turnEnded").await;
+    assert_eq!(seq(&seen[0]), covered + 1);
+    assert_eq!(payloads(&seen), told.iter().map(|record| record["event"].clone()).collect::<Vec<_>>());
+}
+
+/// observation-57: the transcript is polled with its own offsets and the stream has its own cursors; neither takes the other's, and
+/// neither route does the work of the other.
+#[tokio::test]
+async fn polling_and_the_stream_are_separate() {
+    let daemon = TestDaemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    turn(&daemon, "s", "hello").await;
+    let cursor =
+        Backend::new(&daemon, "s", None).await.snapshot().await["cursor"].as_str().unwrap().to_owned();
+    for route in ["/messages", "/events", "/snapshot"] {
+        assert_ne!(upgrade(&daemon, &path("s", route), &[]).await, 101, "{route}");
+    }
+    for query in ["/messages?cursor", "/events?offset", "/events?cursor"] {
+        let polled = daemon.get(&path("s", &format!("{query}={cursor}"))).await;
+        assert_eq!(polled.status(), 400, "{query}");
+    }
+    assert_eq!(daemon.get("/v1/workers/s/events/ws?offset=1").await.status(), 400);
+    let refused = Backend::new(&daemon, "s", Some("3")).await.refused().await;
+    assert_eq!(refused, ("runtime.cursor_malformed".to_owned(), 1008));
+}
+
+/// observation-55, observation-64: a worker whose events cannot be read is unavailable, and the client is told to try again later.
+#[tokio::test]
+async fn a_worker_that_cannot_be_read_is_unavailable() {
+    let mut daemon = TestDaemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    let mut backend = Backend::new(&daemon, "s", None).await;
+    let begun = backend.snapshot().await;
+    backend.control().await;
+    turn(&daemon, "s", "hello").await;
+    let seen = backend.until("turnEnded").await;
+    let database =
+        rusqlite::Connection::open(daemon.home().join(".local/share/tombolo/sessions/sessions.db")).unwrap();
+    let lost = seq(&seen[1]);
+    assert_eq!(database.execute("DELETE FROM events WHERE seq = ?1", [lost.cast_signed()]).unwrap(), 1);
+    drop(database);
+    // The daemon has the newest events in memory as well.
+    daemon.kill_and_restart();
+    let mut backend = Backend::new(&daemon, "s", begun["cursor"].as_str()).await;
+    backend.snapshot().await;
+    let end = loop {
+        let frame = backend.next().await.unwrap();
+        if frame["kind"] == "diagnostic" {
+            break frame;
+        }
+    };
+    assert_eq!(end["diagnostic"]["code"], "runtime.worker_unavailable");
+    let close = backend.next().await.unwrap_err().unwrap();
+    assert_eq!((u16::from(close.code), close.reason.as_str()), (1013, "runtime.worker_unavailable"));
 }
 
 /// observation-20: whoever comes while much happens misses nothing between the snapshot and what follows.

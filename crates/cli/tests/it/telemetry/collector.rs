@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, routing::post};
 use opentelemetry_proto::tonic::{
-    collector::trace::v1::ExportTraceServiceRequest, common::v1::any_value, trace::v1::Span,
+    collector::trace::v1::ExportTraceServiceRequest,
+    common::v1::{KeyValue, any_value::Value},
+    trace::v1::Span,
 };
 use parking_lot::Mutex;
 use prost::Message;
@@ -23,12 +25,17 @@ pub(super) struct Collector {
 struct Kept {
     spans: Vec<(String, Span)>,
     headers: Vec<HeaderMap>,
+    /// The attributes of the processes that sent spans.
+    resources: Vec<Vec<KeyValue>>,
 }
 
 impl Collector {
     pub(super) async fn start() -> Self {
         let kept = Arc::new(Mutex::new(Kept::default()));
-        let router = Router::new().route("/v1/traces", post(take)).with_state(kept.clone());
+        let router = Router::new()
+            .route("/v1/traces", post(take))
+            .route("/spans", post(take))
+            .with_state(kept.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         tokio_util::task::TaskTracker::new().spawn(async { axum::serve(listener, router).await });
@@ -58,6 +65,16 @@ impl Collector {
         .await
     }
 
+    /// The attributes of the process that sent spans first.
+    pub(super) fn resource(&self) -> Vec<KeyValue> {
+        self.kept.lock().resources.first().cloned().unwrap_or_default()
+    }
+
+    /// The names of all spans that came.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.kept.lock().spans.iter().map(|(_, span)| span.name.clone()).collect()
+    }
+
     /// All that came, for whoever looks for what should not be there.
     pub(super) fn everything(&self) -> String {
         format!("{:?}", self.kept.lock().spans)
@@ -71,14 +88,23 @@ impl Collector {
     }
 }
 
+/// An attribute as a string, or else as Rust prints it: `IntValue(404)`.
+pub(super) fn attribute(attributes: &[KeyValue], name: &str) -> Option<String> {
+    let attribute = attributes.iter().find(|attribute| attribute.key == name)?;
+    Some(match attribute.value.clone()?.value? {
+        Value::StringValue(text) => text,
+        other => format!("{other:?}"),
+    })
+}
+
 async fn take(State(kept): State<Arc<Mutex<Kept>>>, headers: HeaderMap, body: Bytes) -> Vec<u8> {
     let request = ExportTraceServiceRequest::decode(body).unwrap();
     let mut kept = kept.lock();
     kept.headers.push(headers);
     for of in request.resource_spans {
         let attributes = of.resource.unwrap_or_default().attributes;
-        let service = attributes.into_iter().find(|attribute| attribute.key == "service.name").unwrap();
-        let Some(any_value::Value::StringValue(service)) = service.value.unwrap().value else { panic!() };
+        let service = attribute(&attributes, "service.name").unwrap();
+        kept.resources.push(attributes);
         for span in of.scope_spans.into_iter().flat_map(|scope| scope.spans) {
             kept.spans.push((service.clone(), span));
         }

@@ -60,7 +60,9 @@ async fn what_the_hub_asks_has_the_id_too() {
     }
     assert!(hub.terminate());
     // The span of the request at the daemon, wherever it is among others.
-    let asked = |runtime: &str| format!("request{{id=\"list-{runtime}\" method=GET route=\"/v1/sessions\"");
+    let asked = |runtime: &str| {
+        format!("request{{id=\"list-{runtime}\" http.request.method=GET http.route=\"/v1/sessions\"")
+    };
     for (daemon, runtime) in [(near, "box"), (far, "far")] {
         daemon.signal("TERM");
         let log = daemon.wait_for_exit().1;

@@ -13,15 +13,15 @@ use crate::{
 const MANUAL: &str = include_str!("../../../../../docs/metrics.md");
 
 async fn of_daemon(daemon: &TestDaemon) -> Page {
-    let answer = daemon.request(Method::GET, "/metrics").bearer_auth(TOKEN).send().await.unwrap();
-    read(answer).await
+    read(daemon.request(Method::GET, "/metrics").bearer_auth(TOKEN)).await
 }
 
 async fn of_hub(hub: &TestHub) -> Page {
-    read(hub.request(Method::GET, "/metrics").send().await.unwrap()).await
+    read(hub.request(Method::GET, "/metrics")).await
 }
 
-async fn read(answer: reqwest::Response) -> Page {
+async fn read(request: reqwest::RequestBuilder) -> Page {
+    let answer = request.header("accept", "application/openmetrics-text").send().await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(
         answer.headers()["content-type"],
@@ -94,9 +94,8 @@ async fn two_in_one_process_count_apart() {
     let http = reqwest::Client::new();
     let daemon_token =
         std::fs::read_to_string(home.path().join(".local/share/tombolo/daemon-token")).unwrap();
-    let of = async |base: &str, token: &str| {
-        read(http.get(format!("{base}/metrics")).bearer_auth(token).send().await.unwrap()).await
-    };
+    let of =
+        async |base: &str, token: &str| read(http.get(format!("{base}/metrics")).bearer_auth(token)).await;
     let before = of(&up.daemon, daemon_token.trim()).await;
     let path = "/api/runtimes/local/v1/sessions/none";
     let answer = http.get(format!("{}{path}", up.hub)).bearer_auth(up.secret()).send().await.unwrap();

@@ -35,7 +35,7 @@ use crate::{
 #[utoipa::path(
     post, path = "/v1/agents/{agent}/install", tag = "agents", request_body = Option<InstallAgentRequest>,
     params(
-        ("agent" = String, Path, description = "The agent"),
+        ("agent" = String, Path, pattern = "^[a-z0-9][a-z0-9._-]{0,63}$", description = "The agent"),
         ("accept" = Option<String>, Header, description = "`text/event-stream` to follow the installation"),
     ),
     responses(

@@ -15,7 +15,7 @@ use server::{
 };
 use tracing::warn;
 use utoipa::IntoParams;
-use worker_runtime::{PAGE_EVENTS_MAX, Readers};
+use worker_runtime::{EventReader, PAGE_EVENTS_MAX};
 
 use crate::{
     api_error::{ApiError, Result},
@@ -111,7 +111,7 @@ pub(super) async fn stream(
 
 /// The journal of a session, rendered as server-sent events.
 struct SessionEventStream {
-    reader: Readers,
+    reader: EventReader,
     include_raw: bool,
     /// A chunk that is not completely sent.
     partial: Option<PartialChunk>,

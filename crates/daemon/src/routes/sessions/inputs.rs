@@ -31,7 +31,7 @@ const CURSOR_BYTES_MAX: usize = 32;
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", request_body = SendMessageRequest,
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
-        ("idempotency-key" = Option<String>, Header, description = "Makes retries safe: a message that was accepted under this key gets the same response and is not accepted twice. A session remembers its last 1024 messages. A key that was used with another message is rejected with 422. 1 to 128 visible ASCII characters"),
+        ("idempotency-key" = Option<String>, Header, pattern = "^[!-~]{1,128}$", description = "Makes retries safe: a message that was accepted under this key gets the same response and is not accepted twice. A session remembers its last 1024 messages. A key that was used with another message is rejected with 422. 1 to 128 visible ASCII characters"),
         AuthorHeader,
     ),
     responses((status = ACCEPTED, description = "The message is stored", body = MessageAccepted), Problems)

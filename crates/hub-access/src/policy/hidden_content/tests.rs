@@ -45,7 +45,7 @@ fn said(words: &[Word], show: bool) -> String {
 
 fn hidden() -> HiddenContent {
     let paths = vec!["/home/*/.ssh/**".to_owned()].try_into().unwrap();
-    HiddenContent { thinking: true, tool_output: true, paths }
+    HiddenContent { thinking: true, tool_output: true, paths, directories: None }
 }
 
 const VARIANTS: usize = 23;

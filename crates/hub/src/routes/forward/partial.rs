@@ -24,6 +24,10 @@ use server::{ProblemResponse, Result};
 
 use crate::policy::{Redactor, lost};
 
+/// Why a request is refused whose response cannot be redacted.
+pub(in crate::routes) const REFUSED: &str =
+    "the policy hides content from your role, which cannot be removed from this response";
+
 /// The largest answer that is shown in part: a page of events has 4 MiB and one event more.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 
@@ -172,12 +176,22 @@ fn told(shown: &impl serde::Serialize) -> Value {
     serde_json::to_value(shown).unwrap_or_default()
 }
 
+/// Whether a response to this request can be redacted. The path is the one after `v1`.
+pub(in crate::routes) fn can_be_redacted(method: &Method, path: &[String]) -> bool {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    Shape::of(method, &path, None).is_some()
+}
+
 /// What is told to whoever asks for what cannot be shown in part.
 pub(super) fn refused() -> ProblemResponse {
-    ProblemResponse::new(
-        ProblemKind::Forbidden,
-        "your role may not see hidden paths, which this answer may contain",
-    )
+    ProblemResponse::new(ProblemKind::Forbidden, REFUSED)
+}
+
+/// Whether the response to a request describes sessions, and with them their directories. The path is the one after `v1`.
+pub(super) fn describes_sessions(method: &Method, path: &[String]) -> bool {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    // The response to `HEAD` has no body.
+    method != Method::HEAD && matches!(path[..], ["sessions"] | ["sessions", _] | ["sessions", _, "snapshot"])
 }
 
 #[cfg(test)]

@@ -119,6 +119,7 @@ pub(super) fn hub_rules() -> Vec<(&'static str, &'static str, Rule)> {
     };
     vec![
         ("GET", "/api/health", Anyone),
+        ("GET", "/api/openapi.json", AnyToken),
         ("GET", "/metrics", Admin),
         ("POST", "/api/login", Anyone),
         ("POST", "/api/logout", AnyToken),
@@ -139,6 +140,7 @@ pub(super) fn hub_rules() -> Vec<(&'static str, &'static str, Rule)> {
         ("GET", "/api/runtimes/{runtime_id}", Runtime(Viewer)),
         ("DELETE", "/api/runtimes/{runtime_id}", Admin),
         ("GET", "/api/runtimes/{runtime_id}/workers", Runtime(Viewer)),
+        ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}", Runtime(Viewer)),
         ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", Runtime(Viewer)),
         ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", Runtime(Viewer)),
         ("GET", "/api/devices", AnyToken),

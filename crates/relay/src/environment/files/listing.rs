@@ -1,4 +1,4 @@
-//! What is in directories.
+//! Lists directories.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use protocol::relay::{
 use super::{At, Error, Seen, WALK_ENTRIES_MAX};
 use crate::Environment;
 
-/// What is in a directory.
+/// Lists a directory.
 pub(super) async fn list(environment: &Environment, at: &At) -> Result<Vec<ListedFile>, Error> {
     let mut listing = Listing::new(environment, VecDeque::from([at.clone()]), false);
     let mut entries = Vec::new();
@@ -25,7 +25,7 @@ pub(super) async fn list(environment: &Environment, at: &At) -> Result<Vec<Liste
     Ok(entries)
 }
 
-/// What is in directories and all below them.
+/// Lists directories recursively.
 pub(super) fn walk(
     environment: &Environment,
     within: Result<Vec<At>, Error>,
@@ -38,7 +38,7 @@ pub(super) fn walk(
     stream::try_unfold(listing, |mut listing| async move {
         loop {
             let Some((at, entry)) = listing.next().await? else { return Ok(None) };
-            // A name that is no path leads nowhere that could be asked for.
+            // A name that is not a valid path cannot be requested.
             let path = entry.name.parse().ok().and_then(|name| at.seen.join(&name));
             if let Some(path) = path {
                 return Ok(Some((Seen { path, entry }, listing)));
@@ -49,20 +49,20 @@ pub(super) fn walk(
     .boxed()
 }
 
-/// A directory that only exists because roots are below it.
+/// The entry of a virtual directory above roots.
 pub(super) fn directory(name: String) -> ListedFile {
     ListedFile { name, kind: EntryKind::Dir, size_bytes: None, mtime: None }
 }
 
-/// Directories that are listed page by page.
+/// The directories that are still to be listed, page by page.
 struct Listing {
     environment: Environment,
-    /// The first is being listed.
+    /// The first one is being listed.
     directories: VecDeque<At>,
     recursive: bool,
     entries: VecDeque<ListedFile>,
     next_page: Option<String>,
-    /// Whether a page of the first was asked for.
+    /// Whether a page of the first one was requested.
     begun: bool,
     count: usize,
 }
@@ -103,7 +103,7 @@ impl Listing {
                 page: self.next_page.take(),
             };
             let page = self.environment.ask::<FileList>(&params).await.map_err(|error| at.error(error))?;
-            // A page that leads nowhere ends it.
+            // An empty page ends the listing, or a faulty device that always returns a cursor would keep it running.
             self.next_page = page.next_page.filter(|_| !page.entries.is_empty());
             self.entries = page.entries.into();
             self.begun = true;

@@ -1,4 +1,4 @@
-//! Reading a file in pieces, some of which are on their way at once.
+//! Reads a file in pieces, several at once.
 
 use std::borrow::Cow;
 
@@ -18,10 +18,10 @@ use serde::Deserialize;
 use super::{At, Error, Span};
 use crate::Environment;
 
-/// How many bytes are asked for at once: in base64 a quarter of the largest message, and what our devices give.
+/// The size of one request. As base64 it is a quarter of the largest message, and our devices return as much at once.
 const PIECE_BYTES_MAX: u64 = 192 << 10;
 
-/// How many pieces are on their way at once: enough that the device reads one while others travel.
+/// The number of concurrent requests: enough that the device reads one piece while others are in transit.
 const PIECES_MAX: usize = 4;
 
 /// Reads a file in pieces.
@@ -48,7 +48,7 @@ pub(super) fn stream(
     stream::unfold(pieces, |mut pieces| async move { Some((pieces.next().await?, pieces)) }).fuse().boxed()
 }
 
-/// The text in these bytes, without characters that the span cut; none if they are no text.
+/// The text in these bytes, without characters that the span cuts; `None` if they are not text.
 pub(super) fn text(mut bytes: Vec<u8>, span: Span) -> Option<String> {
     let is_inner = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     if span.offset > 0 {
@@ -64,19 +64,19 @@ pub(super) fn text(mut bytes: Vec<u8>, span: Span) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The pieces of a file that are still to come.
+/// The remaining pieces of a file.
 struct Pieces {
     environment: Environment,
     at: At,
-    /// How they are asked for.
+    /// The encoding that is requested.
     encoding: ReadEncoding,
-    /// The first byte of all.
+    /// The offset of the first piece.
     first: u64,
-    /// The first byte that nobody has asked for.
+    /// The offset of the next request.
     next: u64,
-    /// The first byte that is not wanted.
+    /// The offset of the end.
     end: u64,
-    /// How long the file is, once that is known.
+    /// The size of the file, once known.
     size: Option<u64>,
     travelling: FuturesOrdered<BoxFuture<'static, Result<Piece, RelayError>>>,
     over: bool,
@@ -93,7 +93,7 @@ impl Pieces {
         if self.over {
             return None;
         }
-        // More than one only as far as the file is known to go; a small one takes one request.
+        // Request several pieces only within the known size, so that a small file takes one request.
         while self.travelling.len() < PIECES_MAX && self.next < self.end.min(self.size.unwrap_or(0)) {
             self.send();
         }
@@ -102,7 +102,7 @@ impl Pieces {
         }
         let mut piece = self.travelling.next().await?;
         if self.was_first() && matches!(&piece, Err(error) if error.code == RelayErrorCode::InvalidRequest) {
-            // The device may not know how.
+            // The device may not support binary reads.
             self.encoding = ReadEncoding::Base64;
             self.next = self.first;
             self.send();
@@ -112,7 +112,7 @@ impl Pieces {
             Ok(Piece { bytes, size, is_last }) => {
                 self.size = size.max(self.size);
                 self.over = is_last || (self.next >= self.end && self.travelling.is_empty());
-                // Those that travel beyond the end are not wanted.
+                // Drop the requests beyond the end.
                 if self.over {
                     self.travelling = FuturesOrdered::new();
                 }
@@ -125,7 +125,7 @@ impl Pieces {
         }
     }
 
-    /// Whether a piece that came, or did not, is the first that was asked for in a binary message.
+    /// Whether a result is that of the first request for a binary message.
     fn was_first(&self) -> bool {
         self.encoding == ReadEncoding::Binary && self.size.is_none() && self.travelling.is_empty()
     }
@@ -139,7 +139,7 @@ impl Pieces {
     }
 }
 
-/// Which part of a file, and how.
+/// The part of a file to read, and its encoding.
 #[derive(Clone, Copy)]
 struct Part {
     offset: u64,
@@ -147,7 +147,7 @@ struct Part {
     encoding: ReadEncoding,
 }
 
-/// Reads so many bytes, in more than one request if the device gives fewer.
+/// Reads the requested bytes, in several requests if the device returns fewer.
 async fn read(environment: Environment, at: At, part: Part) -> Result<Piece, RelayError> {
     let mut piece = read_once(&environment, &at, part).await?;
     while !piece.is_last && (piece.bytes.len() as u64) < part.length {
@@ -185,7 +185,7 @@ async fn read_once(environment: &Environment, at: &At, part: Part) -> Result<Pie
             "the device sent more bytes than requested",
         ));
     }
-    // A device that says nothing of the end has come to it when there is nothing more.
+    // For a device that does not report the end, an empty piece is the end.
     let is_last = content.eof.unwrap_or(bytes.is_empty());
     Ok(Piece { bytes, size: content.size_bytes, is_last })
 }

@@ -1,4 +1,4 @@
-//! Finding lines in files.
+//! Searches for lines in files.
 
 use std::collections::VecDeque;
 
@@ -15,42 +15,42 @@ use protocol::relay::{
 use super::{At, Error};
 use crate::{Call, Environment, Part};
 
-/// What is looked for, and where.
+/// The parameters of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
-    /// The directory or file; all of the environment if it is `/`.
+    /// The directory or file; `/` for the whole environment.
     pub path: String,
-    /// What is looked for.
+    /// The pattern.
     pub pattern: String,
     /// Whether the pattern is a regular expression.
     pub regex: bool,
-    /// Whether upper and lower case differ.
+    /// Whether upper and lower case are distinct.
     pub case: Option<CaseSensitivity>,
-    /// Only files that match one of these globs.
+    /// Search only files that match one of these globs.
     pub include: Vec<String>,
-    /// No files that match one of these globs.
+    /// Skip files that match one of these globs.
     pub exclude: Vec<String>,
-    /// How many lines around each match are wanted.
+    /// The number of context lines around each match.
     pub context: Option<u32>,
-    /// How many matches at most.
+    /// The maximum number of matches.
     pub limit: Option<u64>,
 }
 
-/// What a search comes to.
+/// An event of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// A line.
+    /// A match.
     Line {
         /// The file.
         path: VirtualPath,
-        /// The line in it.
+        /// The matching line.
         matched: SearchMatch,
     },
-    /// It is over.
+    /// The end of the search.
     Over(SearchSummary),
 }
 
-/// Looks in one place after the other.
+/// Searches one directory after the other.
 pub(super) fn start(
     environment: &Environment,
     within: Result<Vec<At>, Error>,
@@ -80,7 +80,7 @@ struct Looking {
     environment: Environment,
     search: Search,
     places: VecDeque<At>,
-    /// Where it looks now.
+    /// The directory that is being searched.
     call: Option<(At, Call)>,
     found: VecDeque<SearchMatch>,
     over: SearchSummary,
@@ -109,7 +109,7 @@ impl Looking {
             }
             match call.next().await {
                 Some(Part::Stream(frame)) => {
-                    // Others tell how far it is.
+                    // Other events are progress.
                     if let Ok(batch) = frame.data.read::<MatchBatch>() {
                         self.found = batch.matches.into();
                     }

@@ -1,4 +1,4 @@
-//! Copying and moving, which the protocol has no methods for.
+//! Copies and moves files, for which the protocol has no methods.
 
 use futures_util::TryStreamExt;
 use protocol::relay::{
@@ -8,7 +8,7 @@ use protocol::relay::{
 
 use super::{At, Dir, Error, FileOperator, Files, Seen, Span, found};
 
-/// Copies a file, or a directory with all that is in it.
+/// Copies a file, or a directory with its contents.
 pub(super) async fn copy(files: &Files, from: &At, to: &At) -> Result<(), Error> {
     if from.seen == to.seen {
         return Ok(());
@@ -16,7 +16,7 @@ pub(super) async fn copy(files: &Files, from: &At, to: &At) -> Result<(), Error>
     if !files.stat(&from.said).await?.is_dir {
         return copy_file(files, from.seen.as_str(), to.seen.as_str()).await;
     }
-    // All of it before anything is made, so that nothing of the copy is copied.
+    // List everything before creating anything, so that the copy is not copied itself.
     let all: Vec<Seen> = files.walk(from.seen.as_str()).try_collect().await?;
     if from.seen.below(&to.seen).is_some() || leads_into(files, to, from, &all).await? {
         let error =
@@ -28,7 +28,7 @@ pub(super) async fn copy(files: &Files, from: &At, to: &At) -> Result<(), Error>
         let Some(target) = moved(from, to, &seen.path) else { continue };
         match seen.entry.kind {
             EntryKind::Dir => files.mkdir(target.as_str(), Dir::Whole).await?,
-            // What a link leads to; if that is a directory it is no file and the copy fails, rather than lacks it.
+            // Copy the target of a link. If that is a directory, the copy fails, which is better than an incomplete copy.
             EntryKind::File | EntryKind::Symlink => {
                 copy_file(files, seen.path.as_str(), target.as_str()).await?
             }
@@ -49,13 +49,13 @@ pub(super) async fn rename(files: &Files, from: &At, to: &At) -> Result<(), Erro
     if from.seen == to.seen {
         return Ok(());
     }
-    // It could be copied, but not deleted then.
+    // Check this first: the source could be copied, but not deleted afterwards.
     if from.root.mode == RootMode::Ro {
         return Err(
             from.error(RelayError::new(RelayErrorCode::PermissionDenied, "the directory is read-only"))
         );
     }
-    // What is there is not lost to what comes: a file takes the place of a file, nothing else.
+    // Do not destroy existing data: only a file may replace a file.
     if found(files.stat(to.seen.as_str()).await)?.is_some_and(|there| there.is_dir) {
         return Err(conflict(to.said.as_str(), "a directory of this name already exists"));
     }
@@ -70,7 +70,7 @@ pub(super) async fn rename(files: &Files, from: &At, to: &At) -> Result<(), Erro
     files.delete(from.seen.as_str(), Dir::Whole).await
 }
 
-/// Copies a file onto another, which by another way may be the same: it would be cut off while it is read.
+/// Copies a file onto another one. Both may be the same file by different paths; writing it would truncate it while it is read.
 async fn copy_file(files: &Files, from: &str, to: &str) -> Result<(), Error> {
     if let Some(there) = found(files.stat(to).await)?
         && is_same(&files.stat(from).await?, &there)
@@ -80,7 +80,7 @@ async fn copy_file(files: &Files, from: &str, to: &str) -> Result<(), Error> {
     files.write_stream(to, files.stream(from, Span::default())).await
 }
 
-/// Whether a place is in a directory, by whichever way: links lead into it, and roots may have the same directory in them.
+/// Whether a path is within a directory, also through links or through another root with the same directory.
 async fn leads_into(files: &Files, place: &At, directory: &At, inside: &[Seen]) -> Result<bool, Error> {
     let mut above = place.seen.clone();
     let there = loop {
@@ -94,7 +94,7 @@ async fn leads_into(files: &Files, place: &At, directory: &At, inside: &[Seen]) 
     };
     let directories = inside.iter().filter(|seen| seen.entry.kind == EntryKind::Dir).map(|seen| &seen.path);
     for path in [&directory.seen].into_iter().chain(directories) {
-        // What is gone meanwhile is no way.
+        // A directory that was deleted meanwhile does not count.
         if found(files.stat(path.as_str()).await)?.is_some_and(|stat| is_same(&stat, &there)) {
             return Ok(true);
         }
@@ -102,7 +102,7 @@ async fn leads_into(files: &Files, place: &At, directory: &At, inside: &[Seen]) 
     Ok(false)
 }
 
-/// Whether it is the same file or directory. Who is not told by the device takes what looks the same for the same.
+/// Whether two entries are the same file or directory. If the device does not report identities, equal metadata counts as the same.
 fn is_same(one: &FileStat, other: &FileStat) -> bool {
     let looks = |stat: &FileStat| (stat.is_dir, stat.size_bytes, stat.mtime, stat.mode);
     match (&one.file_id, &other.file_id) {
@@ -115,7 +115,7 @@ fn conflict(path: &str, why: &str) -> Error {
     Error::file(path, RelayError::new(RelayErrorCode::InvalidRequest, why).with("reason", "conflict"))
 }
 
-/// Where a path below `from` is to be below `to`.
+/// Maps a path below `from` to the corresponding one below `to`.
 fn moved(from: &At, to: &At, path: &VirtualPath) -> Option<VirtualPath> {
     to.seen.join(&from.seen.below(path)?)
 }

@@ -1,4 +1,4 @@
-//! Writing a file, in pieces if it is too large for one message.
+//! Writes a file, in pieces if it is too large for one message.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
@@ -11,10 +11,10 @@ use protocol::relay::{
 use super::{At, Error, Writing};
 use crate::Environment;
 
-/// How many bytes are written at once: in base64 they fit in one message.
+/// The size of one write. Encoded as base64, it fits in one message.
 const PIECE_BYTES_MAX: usize = 512 << 10;
 
-/// Up to here text is sent as text, which people can read: at worst it is six times as long in JSON.
+/// The size up to which text is sent as text, so that people can read the request. In JSON, text is at most six times as long.
 const TEXT_BYTES_MAX: usize = 128 << 10;
 
 /// Writes a whole file.
@@ -34,7 +34,7 @@ pub(super) async fn write(
     Ok(written)
 }
 
-/// Writes after what is in a file.
+/// Appends to a file.
 pub(super) async fn append(
     environment: &Environment,
     at: &At,
@@ -48,18 +48,18 @@ pub(super) async fn append(
     Ok(written)
 }
 
-/// Writes a whole file as its pieces come.
+/// Writes a whole file from a stream.
 pub(super) async fn pour(
     environment: &Environment,
     at: &At,
     content: BoxStream<'static, Result<Vec<u8>, Error>>,
 ) -> Result<(), Error> {
     let mut content = content.fuse();
-    // The first before anything is written, so that what cannot be read leaves no trace.
+    // Wait for the first piece before writing, so that a source that cannot be read leaves no file.
     let mut piece = content.try_next().await?.unwrap_or_default();
     let mut written: Option<WriteFileResult> = None;
     loop {
-        // As much at once as fits.
+        // Combine small pieces up to the size of one write.
         let mut more = None;
         while piece.len() < PIECE_BYTES_MAX {
             match content.try_next().await? {
@@ -89,7 +89,7 @@ pub(super) async fn pour(
     }
 }
 
-/// Somebody else who writes the same file meanwhile is noticed.
+/// Checks that the file has the expected size after a piece, which detects another writer of the same file.
 fn is_as_long(at: &At, written: &WriteFileResult, expected: u64) -> Result<(), Error> {
     if written.size_bytes == expected {
         return Ok(());

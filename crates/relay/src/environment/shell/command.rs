@@ -1,4 +1,4 @@
-//! A command that runs.
+//! A running command.
 
 use std::{
     pin::Pin,
@@ -16,48 +16,48 @@ use protocol::relay::{
 use super::{Commands, Error, Outcome, Shell};
 use crate::{Call, Part};
 
-/// A command that runs: a stream of what it says, the last of which is how it ended. Who drops it before ends it.
+/// A running command: a stream of its output, ending with its outcome. Dropping it before that stops the command.
 #[derive(Debug)]
 pub struct Command {
     shell: Commands,
     id: String,
-    /// What came before it was known to run.
+    /// Output that arrived before the command was reported as running.
     early: Option<Said>,
     call: Option<Call>,
 }
 
-/// What a command says.
+/// An event of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
-    /// It wrote this to its output; to its terminal, if it has one.
+    /// Bytes of its standard output, or of its terminal.
     Stdout(Vec<u8>),
-    /// It wrote this to its errors.
+    /// Bytes of its standard error.
     Stderr(Vec<u8>),
-    /// It ended; nothing follows.
+    /// Its outcome; nothing follows.
     Ended(Outcome),
 }
 
-/// What a command came to.
+/// The collected output and the outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// What it wrote to its output, from the start.
+    /// The start of its standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to its errors, from the start.
+    /// The start of its standard error.
     pub stderr: Vec<u8>,
-    /// Whether either was longer than was wanted, or than the device sent.
+    /// Whether either output was longer than the limit, or than the device sent.
     pub truncated: bool,
-    /// How it ended.
+    /// The outcome.
     pub ended: CommandOutcome,
 }
 
 impl Command {
-    /// Waits until it runs, or has ended.
+    /// Waits until the command is running or has ended.
     pub(super) async fn begin(shell: Commands, mut call: Call) -> Result<Self, Error> {
         loop {
             let (id, early) = match call.next().await {
                 Some(Part::Stream(frame)) => match frame.data.read::<CommandStarted>() {
                     Ok(CommandStarted { command_id }) if frame.event == "status" => (command_id, None),
-                    // Not every device says so; then the command is called as the request is.
+                    // Not every device reports the id of the command; then it is that of the request.
                     _ => match said(&frame) {
                         Some(said) => (frame.id, Some(said)),
                         None => continue,
@@ -74,23 +74,23 @@ impl Command {
         }
     }
 
-    /// Its name, by which others can speak of it.
+    /// Its id, with which other requests can refer to it.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Writes to what it reads.
+    /// Writes to its standard input.
     ///
     /// # Errors
-    /// If it has ended, or its input has.
+    /// If it has ended, or its input is closed.
     pub async fn input(&self, bytes: &[u8]) -> Result<(), Error> {
         self.shell.input(&self.id, bytes).await
     }
 
-    /// Ends what it reads.
+    /// Closes its standard input.
     ///
     /// # Errors
-    /// If it has ended, or its input has.
+    /// If it has ended, or its input is closed.
     pub async fn end_input(&self) -> Result<(), Error> {
         self.shell.end_input(&self.id).await
     }
@@ -111,10 +111,10 @@ impl Command {
         self.shell.signal(&self.id, signal).await
     }
 
-    /// Waits until it has ended, whatever it still says.
+    /// Waits for its outcome, and discards its output.
     ///
     /// # Errors
-    /// If it took too long, or nobody can tell.
+    /// If it took too long, or its end cannot be confirmed.
     pub async fn wait(mut self) -> Outcome {
         loop {
             match self.next().await {
@@ -125,13 +125,13 @@ impl Command {
         }
     }
 
-    /// Ends it and all that it started, and waits until they are gone.
+    /// Stops it and all processes that it started, and waits until they have ended.
     ///
     /// # Errors
-    /// [`Error::Unconfirmed`] if nobody can tell that they are, and whatever else may mean that they are not.
+    /// [`Error::Unconfirmed`] if that cannot be confirmed, or another error after which they may still be running.
     pub async fn kill(self) -> Result<(), Error> {
         match self.shell.cancel(&self.id, Some("killed")).await {
-            // It may have ended by itself.
+            // It may have ended already.
             Err(error) if error.code() != RelayErrorCode::NotFound => return Err(error),
             _ => {}
         }
@@ -144,7 +144,7 @@ impl Command {
         }
     }
 
-    /// Waits until it has ended; at most `limit` bytes of each of its outputs are kept.
+    /// Waits for its outcome, and collects at most `limit` bytes of each output.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -199,7 +199,7 @@ fn ended(outcome: Result<protocol::relay::RawJson, RelayError>) -> Outcome {
     outcome.and_then(|ended| ShellStart::result(&ended)).map_err(Error::outcome)
 }
 
-/// What a command wrote; none if it is something else.
+/// The output in a chunk; `None` if the chunk is something else.
 fn said(frame: &StreamFrame) -> Option<Said> {
     let kind = match frame.event.as_str() {
         "stdout" => Said::Stdout,

@@ -1,4 +1,4 @@
-//! The outputs of a command, each by itself.
+//! The outputs of a command as separate streams.
 
 use std::{
     collections::VecDeque,
@@ -13,10 +13,10 @@ use parking_lot::Mutex;
 
 use super::{Command, Error, Outcome, Said};
 
-/// How much of one output may wait while only the other is read, as in a pipe. Then the other waits, too.
+/// The buffered bytes of one output while only the other is read. When the buffer is full, reading the other waits too.
 const PIPE_BYTES_MAX: usize = 256 << 10;
 
-/// The outputs of a command, each by itself, and how it ends. When all three are dropped before that, it is ended.
+/// The outputs of a command as separate streams, and its outcome. Dropping all three before the end stops the command.
 pub fn split(command: Command) -> (Pipe, Pipe, impl Future<Output = Outcome> + Send) {
     let all = Arc::new(All::default());
     let shared = Shared { command, ends: [End::new(), End::new()], outcome: None, all };
@@ -26,7 +26,7 @@ pub fn split(command: Command) -> (Pipe, Pipe, impl Future<Output = Outcome> + S
     (stdout, stderr, outcome)
 }
 
-/// One of the outputs of a command: its bytes, until there are no more.
+/// One output of a command as a stream of bytes.
 #[derive(Debug)]
 pub struct Pipe {
     shared: Arc<Mutex<Shared>>,
@@ -41,7 +41,7 @@ struct Shared {
     all: Arc<All>,
 }
 
-/// What waits of one output.
+/// The buffer of one output.
 #[derive(Debug)]
 struct End {
     pieces: VecDeque<Vec<u8>>,
@@ -49,7 +49,7 @@ struct End {
     is_read: bool,
 }
 
-/// Those who wait: both readers, and who wants to know how it ends. As what comes may be for any of them, all are told.
+/// The wakers of both readers and of the future of the outcome. Any event may be for any of them, so all are woken.
 #[derive(Debug, Default)]
 struct All([AtomicWaker; 3]);
 
@@ -66,7 +66,7 @@ impl End {
 }
 
 impl Shared {
-    /// Takes what the command says, until nothing comes or one of the outputs is full.
+    /// Reads events of the command until none is available or a buffer is full.
     fn pull(&mut self) {
         let waker = Waker::from(self.all.clone());
         let mut context = Context::from_waker(&waker);

@@ -1,4 +1,4 @@
-//! Which tools a device has, as far as it has told.
+//! The known tools of a device.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,10 +11,10 @@ use tokio::sync::watch;
 
 use crate::tool_schema::ToolSchema;
 
-/// How many tools are known at most; a model could not choose among more.
+/// The number of tools of a device. A model could not choose among more.
 const TOOLS_MAX: usize = 1024;
 
-/// Which tools a device has, as far as it has told.
+/// The known tools of a device.
 pub(crate) struct Known {
     tools: Mutex<Option<BTreeMap<ToolName, Tool>>>,
     version: watch::Sender<u64>,
@@ -32,7 +32,7 @@ impl Default for Known {
 }
 
 impl Known {
-    /// All of them; none if the device has not been asked.
+    /// All tools; `None` before the first request.
     pub(super) fn list(&self) -> Option<Vec<ToolDescriptor>> {
         let tools = self.tools.lock();
         Some(tools.as_ref()?.values().map(|tool| tool.descriptor.clone()).collect())
@@ -42,13 +42,13 @@ impl Known {
         Some(self.tools.lock().as_ref()?.get(name)?.schema.clone())
     }
 
-    /// The device has said which there are: taken if it has told nothing else since it was asked.
+    /// Replaces the tools with a requested list, unless the device has sent changes since the request.
     pub(super) fn set(&self, list: &ToolList, asked: u64) -> bool {
         let mut tools = self.tools.lock();
         if *self.version.borrow() != asked {
             return false;
         }
-        // The first time nothing has changed for anybody.
+        // The first list is not a change for subscribers.
         if tools.replace(BTreeMap::new()).is_some() {
             self.changed();
         }
@@ -56,9 +56,9 @@ impl Known {
         true
     }
 
-    /// There are more.
+    /// Adds tools.
     pub(crate) fn add(&self, list: &ToolList) {
-        // Before it was asked there is nothing to follow.
+        // Before the first request there is no list to update.
         let mut tools = self.tools.lock();
         if let Some(tools) = tools.as_mut() {
             insert(tools, list);
@@ -66,7 +66,7 @@ impl Known {
         self.changed();
     }
 
-    /// Some are gone.
+    /// Removes tools.
     pub(crate) fn remove(&self, names: &[ToolName]) {
         let mut tools = self.tools.lock();
         if let Some(tools) = tools.as_mut() {
@@ -88,7 +88,7 @@ impl Known {
     }
 }
 
-/// Tools that make no sense, or want what cannot be checked, are left out.
+/// Adds tools, except those that are invalid or whose schema cannot be checked.
 fn insert(tools: &mut BTreeMap<ToolName, Tool>, list: &ToolList) {
     for descriptor in list.read().0 {
         if tools.len() >= TOOLS_MAX && !tools.contains_key(&descriptor.name) {

@@ -111,7 +111,7 @@ export class Files {
 
   /** Creates a directory and its missing parents. */
   makeDirectory(path: string, { signal }: CallOptions = {}): Promise<DirectoryCreated> {
-    return this.#http.json("post", "/v1/fs/mkdir", { query: { path }, signal });
+    return this.#http.json("post", "/v1/fs/mkdir", { json: { path }, signal });
   }
 
   /** Moves a file or a directory. */

@@ -71,6 +71,8 @@ export type CommandsUpdated = Schemas["CommandsUpdated"];
 export type ComputerCapability = Schemas["ComputerCapability"];
 /** The body of `POST /api/devices/pairings/{code}/confirm`, which registers the device and creates grants. */
 export type ConfirmPairingRequest = Schemas["ConfirmPairingRequest"];
+/** The body of `POST /v1/fs/mkdir`. */
+export type CreateDirectoryRequest = Schemas["CreateDirectoryRequest"];
 /** The body of `POST /api/v1/relay/environments`, which gives a session access to a device. */
 export type CreateEnvironmentRequest = Schemas["CreateEnvironmentRequest"];
 /** The body of `POST /api/grants`, which lets a runtime use capabilities of a device. */
@@ -392,6 +394,10 @@ export type WaitRequest = Schemas["WaitRequest"];
 export type WaitSettlement = Schemas["WaitSettlement"];
 /** How to treat a message that is sent while a turn is running. */
 export type WhenBusy = Schemas["WhenBusy"];
+/** A request about a worker, and whether the hub would accept it from the caller. */
+export type WorkerAction = Schemas["WorkerAction"];
+/** The response of `GET /api/runtimes/{runtime_id}/workers/{worker_id}`: the session, and what the caller may do with it. */
+export type WorkerDetails = Schemas["WorkerDetails"];
 /** The viewers and recent drivers of a worker. */
 export type WorkerPresence = Schemas["WorkerPresence"];
 /** The relay settings of a workspace. */

@@ -274,6 +274,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/openapi.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Read the OpenAPI document of the hub. */
+        readonly get: operations["hub_info_openapi"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/runtimes": {
         readonly parameters: {
             readonly query?: never;
@@ -339,6 +356,27 @@ export interface paths {
         };
         /** List the workers of a runtime, one for each session. */
         readonly get: operations["hub_workers_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/runtimes/{runtime_id}/workers/{worker_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read a worker, and what the caller may do with it.
+         * @description The actions follow the role of the caller, the scope of the token and the policy of the hub, as they are now. A user interface
+         *     offers those that are allowed; the hub decides each request again.
+         */
+        readonly get: operations["hub_workers_get"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -726,7 +764,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the metrics, in the format of Prometheus. */
+        /** Read the metrics, in a format of Prometheus. */
         readonly get: operations["info_metrics"];
         readonly put?: never;
         readonly post?: never;
@@ -3225,8 +3263,8 @@ export interface components {
          * @description How a stream resumes after a cursor.
          *
          *     - `ok`: All events after the cursor follow.
-         *     - `gap`: Some events after the cursor are no longer stored; the rest follows.
-         *     - `reset`: The stream starts over with a new snapshot.
+         *     - `gap`: Some events after the last one are no longer stored. A snapshot that includes them follows, then the rest.
+         *     - `reset`: The stream is another one, as its runtime started over. A snapshot follows, and earlier cursors are unknown.
          * @enum {string}
          */
         readonly ResumeOutcome: "ok" | "gap" | "reset";
@@ -3868,6 +3906,26 @@ export interface components {
              */
             readonly settledAt: string;
         };
+        /** @description A request about a worker, and whether the hub would accept it from the caller. */
+        readonly WorkerAction: {
+            /** @description The name of the action, as in messages and in the audit log: `sessions.send`. */
+            readonly action: string;
+            /** @description Whether the role, the token and the policy allow it now. The session itself may still refuse it. */
+            readonly allowed: boolean;
+            /** @description The HTTP method. */
+            readonly method: string;
+            /** @description The path on the hub. Parameters other than the runtime and the worker are left as `{name}`. */
+            readonly path: string;
+            /** @description Why it is not allowed. */
+            readonly reason?: string;
+        };
+        /** @description The response of `GET /api/runtimes/{runtime_id}/workers/{worker_id}`: the session, and what the caller may do with it. */
+        readonly WorkerDetails: {
+            /** @description Every request about the session that the hub knows, and whether it would accept it from this caller now. */
+            readonly actions: readonly components["schemas"]["WorkerAction"][];
+            /** @description The session. */
+            readonly session: components["schemas"]["Session"];
+        };
         /** @description The viewers and recent drivers of a worker. */
         readonly WorkerPresence: {
             /** @description The users who sent, answered or cancelled something in the last minutes, most recent first. */
@@ -4103,6 +4161,11 @@ export interface components {
              */
             readonly files: number;
             /** @description The target directory. */
+            readonly path: string;
+        };
+        /** @description The body of `POST /v1/fs/mkdir`. */
+        readonly CreateDirectoryRequest: {
+            /** @description The directory to create. */
             readonly path: string;
         };
         /** @description The body of `POST /v1/sessions/{id}`, which creates a session. */
@@ -5471,6 +5534,35 @@ export interface operations {
             };
         };
     };
+    readonly hub_info_openapi: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description This document */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     readonly hub_runtimes_list: {
         readonly parameters: {
             readonly query?: never;
@@ -5647,6 +5739,40 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_workers_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+                /** @description The session */
+                readonly worker_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The response of `GET /api/runtimes/{runtime_id}/workers/{worker_id}`: the session, and what the caller may do with it. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WorkerDetails"];
                 };
             };
             /** @description A problem */
@@ -6564,13 +6690,13 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description OpenMetrics */
+            /** @description The text format 0.0.4; OpenMetrics 1.0 if `Accept` prefers `application/openmetrics-text` */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/openmetrics-text": string;
+                    readonly "text/plain": string;
                 };
             };
             /** @description A problem */
@@ -7336,15 +7462,16 @@ export interface operations {
     };
     readonly fs_mkdir: {
         readonly parameters: {
-            readonly query: {
-                /** @description The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to. */
-                readonly path: string;
-            };
+            readonly query?: never;
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly requestBody?: never;
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateDirectoryRequest"];
+            };
+        };
         readonly responses: {
             /** @description The response of `POST /v1/fs/mkdir`. */
             readonly 200: {

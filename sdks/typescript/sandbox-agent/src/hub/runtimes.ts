@@ -5,6 +5,7 @@ import type {
   ObservationFrame,
   Runtime,
   Session,
+  WorkerDetails,
   WorkerPresence,
 } from "../generated/aliases.js";
 import type { RouteClient } from "../http/route-client.js";
@@ -51,6 +52,12 @@ export class Runtimes {
   async workers(runtimeId: string, { signal }: CallOptions = {}): Promise<readonly Session[]> {
     const names = { runtime_id: runtimeId };
     return (await this.#http.json("get", "/api/runtimes/{runtime_id}/workers", { names, signal })).items;
+  }
+
+  /** Returns a session, and what the user may do with it. */
+  worker(runtimeId: string, workerId: string, { signal }: CallOptions = {}): Promise<WorkerDetails> {
+    const names = { runtime_id: runtimeId, worker_id: workerId };
+    return this.#http.json("get", "/api/runtimes/{runtime_id}/workers/{worker_id}", { names, signal });
   }
 
   /** Returns the people who watch and drive a session. */

@@ -762,8 +762,8 @@ export interface components {
          * @description How a stream resumes after a cursor.
          *
          *     - `ok`: All events after the cursor follow.
-         *     - `gap`: Some events after the cursor are no longer stored; the rest follows.
-         *     - `reset`: The stream starts over with a new snapshot.
+         *     - `gap`: Some events after the last one are no longer stored. A snapshot that includes them follows, then the rest.
+         *     - `reset`: The stream is another one, as its runtime started over. A snapshot follows, and earlier cursors are unknown.
          * @enum {string}
          */
         readonly ResumeOutcome: "ok" | "gap" | "reset";
