@@ -1,88 +1,102 @@
-//! Sessions over Codex's app server: JSON-RPC in lines, without the member that says so.
+//! Sessions over Codex's app server, which speaks JSON-RPC in lines.
 //!
-//! A process holds one thread of ours. What the agents of its agents say comes on threads of their own and is told as
-//! the inner life of the call that started them. Codex has no approval of plans: a turn that planned is kept open and
-//! asked about here, and what is answered begins another of its turns within the same of ours.
+//! A process holds one thread of the session. Subagents have threads of their own; their items become messages inside the
+//! call that started them. Codex has no approval of plans: the adapter keeps a turn with a plan open, asks a person about
+//! it, and starts another of Codex's turns within the same turn of the session.
 
-mod asks;
-mod error;
-mod files;
-mod items;
-mod models;
-mod notices;
-mod parts;
-mod prompt;
-mod rpc;
-mod settings;
-mod tools;
+mod approval_requests;
+mod command_action;
+mod file_changes;
+mod item_content;
+mod item_messages;
+mod json_rpc_line;
+mod mcp_servers;
+mod message_parts;
+mod model_list;
+mod notification;
+mod notification_handler;
+mod open_item;
+mod open_requests;
+mod response;
+mod server_request;
+mod session_settings;
+mod session_start;
+mod subagent_threads;
+mod thread_item;
+mod token_meter;
+mod tool_calls;
 mod turn;
-mod usage;
+mod turn_error;
+mod turn_input;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     Event, InputId,
-    event::{AgentStarted, SessionStatus},
+    event::SessionStatus,
     sessions::{AgentError, SessionState},
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use self::{
-    asks::Asks, items::Items, models::Models, rpc::Said, settings::Settings, turn::Turn, usage::Meter,
+    item_messages::ItemMessages, json_rpc_line::CodexLine, model_list::CodexModels,
+    notification::CodexNotification, open_requests::OpenCodexRequests, server_request::CodexServerRequest,
+    session_settings::CodexSettings, token_meter::TokenMeter, turn::CodexTurn,
 };
-use super::{Adapted, Adapter, Fact, Heard, Offers, Options, Order, Out, Reply, Transport};
+use super::{Adapted, Adapter, Fact, Heard, Options, Order, Out, Reply, Transport};
 
-pub(super) use settings::modes;
+pub(super) use session_settings::modes;
 
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
-    let settings = Settings::new(options)?;
+    let settings = CodexSettings::new(options)?;
     let args = settings.args();
-    let adapter = Box::new(Codex::new(settings));
+    let adapter = Box::new(CodexAdapter::new(settings));
     let (env, files) = Default::default();
     Ok(Adapted { adapter, transport: Transport::Lines, args, env, files })
 }
 
-/// One app server with one thread.
-struct Codex {
-    settings: Settings,
-    /// Requests so far; the next one's id is one more.
-    requests: u64,
-    /// What the answer to a request means. An answer that never comes stays here; there is one such for an interrupt.
-    waiting: BTreeMap<u64, Waiting>,
+/// An app server with one thread.
+struct CodexAdapter {
+    settings: CodexSettings,
+    /// The id of our last request.
+    last_request_id: u64,
+    /// Our requests without a response. Codex may never respond to an interrupt, whose entry then stays.
+    pending: BTreeMap<u64, PendingRequest>,
     version: Option<String>,
-    /// Codex's models, once it was asked.
-    models: Option<Models>,
-    /// What Codex calls the session.
+    /// Codex's models, once it has listed them.
+    models: Option<CodexModels>,
+    /// The id of the session's thread.
     thread: Option<String>,
-    /// The session's MCP servers that have neither started nor failed to. Codex waits for them no longer than a second,
-    /// and then works without their tools; it says in the end what became of each.
-    starting: BTreeSet<String>,
-    turn: Option<Turn>,
-    items: Items,
-    asks: Asks,
-    meter: Meter,
+    /// The session's MCP servers that have neither started nor failed to. Codex waits for them no longer than a second and
+    /// then works without their tools; it reports the outcome of each.
+    starting_servers: BTreeSet<String>,
+    turn: Option<CodexTurn>,
+    items: ItemMessages,
+    requests: OpenCodexRequests,
+    meter: TokenMeter,
 }
 
-/// What the answer to a request means.
-enum Waiting {
-    Initialized,
-    /// Whether the model's provider wants a login.
+/// One of our requests, which determines how the response is handled.
+enum PendingRequest {
+    Initialize,
     AccountRead,
-    LoggedIn,
-    SkillsKnown,
-    ModelsListed,
-    Resumed,
-    Begun,
-    /// The turn begins, for an input unless we began it ourselves.
-    TurnBegun(Option<InputId>),
-    Steered(InputId),
-    /// Whatever it says, what matters comes as a notice.
-    Done,
+    Login,
+    SkillRoots,
+    ModelList,
+    ThreadResume,
+    ThreadStart,
+    /// The input that begins the turn, unless the adapter itself began it.
+    TurnStart(Option<InputId>),
+    Steer(InputId),
+    /// A request whose outcome comes as a notification.
+    Ignored,
 }
 
-impl Adapter for Codex {
+impl Adapter for CodexAdapter {
     fn start(&mut self, out: &mut Out) {
-        self.request("initialize", &settings::hello(), Waiting::Initialized, out);
+        let params = session_settings::initialize_params();
+        self.request("initialize", &params, PendingRequest::Initialize, out);
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
@@ -90,213 +104,100 @@ impl Adapter for Codex {
             Heard::Line(line) => line,
             Heard::TooLong { bytes } => {
                 let error = format!("a line of {bytes} bytes is too long");
-                return out.unparsed(self.items.name(), b"", error);
+                return out.unparsed(self.items.next_message_id(), b"", error);
             }
-            // Nothing is called over HTTP, so nothing answers.
+            // The adapter makes no HTTP requests.
             Heard::Answer { .. } => return,
         };
-        let understood = match rpc::read(line) {
-            Ok(Said::Answer { id, outcome }) => self.answered(id, outcome, out),
-            Ok(Said::Request { id, method, params }) => self.asked(line, &id, &method, &params, out),
-            Ok(Said::Notice { method, params }) => self.noticed(&method, &params, out),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = understood {
-            out.unparsed(self.items.name(), line, error);
+        if let Err(error) = self.handle_line(line, out) {
+            out.unparsed(self.items.next_message_id(), line, error);
         }
     }
 
     fn tell(&mut self, order: Order, out: &mut Out) {
         match order {
-            Order::Prompt(prompt) => self.prompt(&prompt, out),
+            Order::Prompt(prompt) => self.start_turn(&prompt, out),
             Order::Steer(prompt) => self.steer(prompt, out),
             Order::Interrupt => self.interrupt(out),
-            Order::Answer { key, reply } => self.answer(&key, &reply, out),
+            Order::Answer { key, reply } => self.answer_request(&key, &reply, out),
         }
     }
 }
 
-impl Codex {
-    fn new(settings: Settings) -> Self {
-        let items = Items::new(settings.run.clone());
-        let starting = settings.servers();
+impl CodexAdapter {
+    fn new(settings: CodexSettings) -> Self {
+        let items = ItemMessages::new(settings.run.clone());
+        let starting_servers = settings.enabled_servers();
         Self {
             settings,
-            requests: 0,
-            waiting: BTreeMap::new(),
+            last_request_id: 0,
+            pending: BTreeMap::new(),
             version: None,
             models: None,
             thread: None,
-            starting,
+            starting_servers,
             turn: None,
             items,
-            asks: Asks::default(),
-            meter: Meter::default(),
+            requests: OpenCodexRequests::default(),
+            meter: TokenMeter::default(),
         }
     }
 
-    fn request(&mut self, method: &str, params: &Value, waiting: Waiting, out: &mut Out) {
-        self.requests += 1;
-        self.waiting.insert(self.requests, waiting);
-        out.line(&json!({ "id": self.requests, "method": method, "params": params }));
-    }
-
-    /// Codex answered a request of ours.
-    fn answered(&mut self, id: u64, outcome: Result<Value, String>, out: &mut Out) -> Result<(), String> {
-        let Some(waiting) = self.waiting.remove(&id) else {
-            return Err("a response to an unknown request".into());
-        };
-        match (waiting, outcome) {
-            (Waiting::Initialized, Ok(result)) => self.initialized(&result, out),
-            (Waiting::Initialized, Err(message)) => {
-                out.facts.push(Fact::Failed(AgentError::ProtocolError { message }));
+    /// Handles a line. The error describes why it is not understood.
+    fn handle_line(&mut self, line: &[u8], out: &mut Out) -> Result<(), String> {
+        match CodexLine::parse(line)? {
+            CodexLine::Response { id, outcome } => self.handle_response(id, outcome, out),
+            CodexLine::Request { id, method, params } => self.handle_request(line, id, &method, &params, out),
+            CodexLine::Notification { method, params } => {
+                let notification = CodexNotification::parse(&method, &params);
+                self.handle_notification(&method, notification, out)
             }
-            // A provider of the user's own configuration has a key of its own, and must not be sent this one.
-            (Waiting::AccountRead, Ok(account)) if account["requiresOpenaiAuth"] == false => {
-                self.name_skills(out);
-            }
-            // An older Codex may not know the method.
-            (Waiting::AccountRead, _) => self.log_in(out),
-            (Waiting::LoggedIn, Ok(_)) => self.name_skills(out),
-            (Waiting::LoggedIn, Err(message)) => {
-                out.facts.push(Fact::Failed(AgentError::TokenError { message }))
-            }
-            (Waiting::SkillsKnown, outcome) => {
-                if let Err(message) = outcome {
-                    out.event(Event::Error(super::unsupported("skills", message)));
-                }
-                self.list_models(out);
-            }
-            (Waiting::ModelsListed, outcome) => {
-                // Without a list any model is accepted.
-                self.models = outcome.ok().map(|listed| models::read(&listed));
-                self.open(out);
-            }
-            (Waiting::Resumed, Err(message)) => {
-                out.event(Event::Error(AgentError::ResumeFailed { message }));
-                self.settings.resume = None;
-                self.open(out);
-            }
-            (Waiting::Begun, Err(message)) => {
-                out.facts.push(Fact::Failed(AgentError::StartFailed { message }))
-            }
-            (Waiting::Resumed, Ok(result)) => return self.opened(&result, true, out),
-            (Waiting::Begun, Ok(result)) => return self.opened(&result, false, out),
-            (Waiting::TurnBegun(input), Err(message)) => self.turn_refused(input, message, out),
-            (Waiting::Steered(input), Err(reason)) => self.steer_refused(input, reason, out),
-            // The answer names the turn too, but too early: until Codex says that it has started it can be neither
-            // steered nor interrupted under that name.
-            (Waiting::TurnBegun(_) | Waiting::Steered(_) | Waiting::Done, _) => {}
-        }
-        Ok(())
-    }
-
-    /// Codex has said who it is.
-    fn initialized(&mut self, result: &Value, out: &mut Out) {
-        // `name/0.166.0 (Debian …)`, with the name that we gave.
-        let agent = result["userAgent"].as_str().unwrap_or_default();
-        let version = agent.split_once('/').and_then(|(_, rest)| rest.split_whitespace().next());
-        self.version = version.map(str::to_owned);
-        out.line(&json!({ "method": "initialized" }));
-        match self.settings.login() {
-            Some(_) => self.request("account/read", &json!({}), Waiting::AccountRead, out),
-            None => self.name_skills(out),
         }
     }
 
-    fn log_in(&mut self, out: &mut Out) {
-        match self.settings.login() {
-            Some(params) => self.request("account/login/start", &params, Waiting::LoggedIn, out),
-            None => self.name_skills(out),
-        }
+    fn request(&mut self, method: &str, params: &impl Serialize, pending: PendingRequest, out: &mut Out) {
+        self.last_request_id += 1;
+        self.pending.insert(self.last_request_id, pending);
+        out.line(&json!({ "id": self.last_request_id, "method": method, "params": params }));
     }
 
-    fn name_skills(&mut self, out: &mut Out) {
-        match self.settings.skills() {
-            Some(params) => self.request("skills/extraRoots/set", &params, Waiting::SkillsKnown, out),
-            None => self.list_models(out),
-        }
-    }
-
-    /// Asks for the models where a choice is to be checked or shown: it costs a request.
-    fn list_models(&mut self, out: &mut Out) {
-        if self.settings.lists_models() {
-            return self.request("model/list", &models::all(), Waiting::ModelsListed, out);
-        }
-        self.open(out);
-    }
-
-    /// Begins the thread, or goes on with that of an earlier process.
-    fn open(&mut self, out: &mut Out) {
-        let models = self.models.as_ref().map(|models| models.shown.clone());
-        out.facts.push(Fact::Offers(Offers { modes: modes(), models }));
-        let (method, waiting) = match self.settings.resume {
-            Some(_) => ("thread/resume", Waiting::Resumed),
-            None => ("thread/start", Waiting::Begun),
-        };
-        self.request(method, &self.settings.thread(), waiting, out);
-    }
-
-    fn opened(&mut self, result: &Value, resumed: bool, out: &mut Out) -> Result<(), String> {
-        let Some(thread) = result.pointer("/thread/id").and_then(Value::as_str) else {
-            return Err("a thread without an id".into());
-        };
-        self.thread = Some(thread.to_owned());
-        if let Some(models) = &self.models
-            && let Err(error) = self.settings.check_model(models, result)
-        {
-            out.facts.push(Fact::Failed(error));
-            return Ok(());
-        }
-        self.settings.opened(result, resumed);
-        out.facts.push(Fact::Started {
-            agent_session_id: self.thread.clone(),
-            started: AgentStarted {
-                model: self.settings.model.clone(),
-                mode: Some(self.settings.agent_mode.clone()),
-                version: self.version.clone(),
-                resumed,
-            },
-        });
-        out.facts.push(Fact::Ready);
-        Ok(())
-    }
-
-    /// Codex asks something. What we do not know it is told so, or it would wait for ever.
-    fn asked(
+    /// Handles a request. Codex gets an error for an unknown one, because it would wait for ever otherwise.
+    fn handle_request(
         &mut self,
         line: &[u8],
-        id: &Value,
+        id: Value,
         method: &str,
         params: &Value,
         out: &mut Out,
     ) -> Result<(), String> {
-        match asks::read(line, method, params, &mut self.items, out) {
-            Ok((kind, asking)) => {
-                let key = self.asks.open(id, kind);
+        let converted = CodexServerRequest::parse(method, params)
+            .and_then(|request| approval_requests::convert(request, line, &mut self.items, out));
+        match converted {
+            Ok((expected, asking)) => {
+                let key = self.requests.open(id, expected);
                 out.facts.push(Fact::Asked { key, asking });
                 Ok(())
             }
             Err(error) => {
-                out.line(&rpc::error(id, &error));
+                out.line(&json_rpc_line::error_response(&id, &error));
                 Err(error)
             }
         }
     }
 
-    fn answer(&mut self, key: &str, reply: &Reply, out: &mut Out) {
+    fn answer_request(&mut self, key: &str, reply: &Reply, out: &mut Out) {
         if self.turn.as_ref().is_some_and(|turn| turn.plan_key() == Some(key)) {
             return self.plan_answered(reply, out);
         }
-        // What is no longer asked needs no answer.
-        if let Some(ask) = self.asks.close(key) {
-            out.line(&rpc::result(&ask.id, &ask.kind.answer(reply)));
-            ask.kind.settled(reply, &mut self.items, out);
+        // Codex no longer waits for an answer to a request that is not open.
+        if let Some(request) = self.requests.close(key) {
+            out.line(&json_rpc_line::result_response(&request.id, &request.expected.response(reply)));
+            request.expected.update_call(reply, &mut self.items, out);
         }
     }
 
-    /// Tells people something that passes.
-    fn status(&self, detail: impl Into<String>, out: &mut Out) {
+    /// Sends people a status, which is not part of the transcript.
+    fn send_status(&self, detail: impl Into<String>, out: &mut Out) {
         let state = match (&self.thread, &self.turn) {
             (None, _) => SessionState::Starting,
             (Some(_), None) => SessionState::Idle,

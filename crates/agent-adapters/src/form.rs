@@ -1,5 +1,7 @@
 //! Forms that agents and MCP servers ask a person to fill in (elicitation in ACP and MCP), as questions.
 
+mod field_schema;
+
 use std::fmt;
 
 use protocol::wait::{QuestionItem, QuestionOption};
@@ -9,32 +11,24 @@ use serde::{
 };
 use serde_json::{Map, Number, Value};
 
-/// The choices of a field that is true or false.
-const YES: &str = "Yes";
-const NO: &str = "No";
+use self::field_schema::{FieldChoice, FieldSchema, FieldType, value_text};
+use crate::lenient;
 
 /// Ends of the name of a field that takes free text for a field with choices: `color` and `color_custom`.
 const FREE_TEXT: [&str; 2] = ["_custom", "_note"];
 
 /// A form to be filled in.
 #[derive(Debug)]
-pub(super) struct Form(Vec<Field>);
+pub(super) struct Form(Vec<FormField>);
 
 #[derive(Debug)]
-struct Field {
+struct FormField {
     name: String,
-    schema: Value,
-    choices: Vec<Choice>,
+    schema: FieldSchema,
+    choices: Vec<FieldChoice>,
     is_required: bool,
-    /// The field that takes free text for this one.
+    /// The name of the field that takes free text for this one.
     free_text: Option<String>,
-}
-
-#[derive(Debug)]
-struct Choice {
-    value: Value,
-    label: String,
-    description: Option<String>,
 }
 
 /// The part of an elicitation request where order matters: `serde_json::Value` would sort the fields by name.
@@ -52,8 +46,8 @@ struct ElicitationParams {
 #[derive(Deserialize)]
 struct RequestedSchema {
     #[serde(default, deserialize_with = "in_order")]
-    properties: Vec<(String, Value)>,
-    #[serde(default)]
+    properties: Vec<(String, FieldSchema)>,
+    #[serde(default, deserialize_with = "lenient::list")]
     required: Vec<String>,
 }
 
@@ -67,7 +61,7 @@ impl Form {
         };
         let RequestedSchema { properties, required } = requested_schema;
         let has_choices = |name: &str| {
-            properties.iter().any(|(known, schema)| known == name && !choices(schema).is_empty())
+            properties.iter().any(|(known, schema)| known == name && !schema.choices().is_empty())
         };
         let is_free_text =
             |name: &str| FREE_TEXT.iter().any(|end| name.strip_suffix(end).is_some_and(has_choices));
@@ -77,8 +71,8 @@ impl Form {
             FREE_TEXT.iter().find_map(named).map(|(known, _)| known.clone())
         };
         let fields = properties.iter().filter(|(name, _)| !is_free_text(name)).map(|(name, schema)| {
-            let choices = choices(schema);
-            Field {
+            let choices = schema.choices();
+            FormField {
                 name: name.clone(),
                 schema: schema.clone(),
                 is_required: required.contains(name),
@@ -114,11 +108,10 @@ impl Form {
     }
 }
 
-impl Field {
+impl FormField {
     fn question(&self, message: &str) -> QuestionItem {
-        let text = |name: &str| self.schema[name].as_str().filter(|text| !text.is_empty());
-        let (title, description) = (text("title"), text("description"));
-        // A field without a title and a description is asked for by its name.
+        let (title, description) = (self.schema.title(), self.schema.description());
+        // A field without a title and a description appears with its name.
         let name = Some(self.name.as_str()).filter(|_| title.is_none() && description.is_none());
         let mut lines: Vec<&str> = Vec::new();
         for line in [Some(message), title, description, name].into_iter().flatten() {
@@ -126,7 +119,7 @@ impl Field {
                 lines.push(line);
             }
         }
-        let option = |choice: &Choice| QuestionOption {
+        let option = |choice: &FieldChoice| QuestionOption {
             label: choice.label.clone(),
             description: choice.description.clone(),
         };
@@ -134,32 +127,28 @@ impl Field {
             question: lines.join("\n"),
             header: Some(title.unwrap_or(&self.name).to_owned()),
             options: self.choices.iter().map(option).collect(),
-            allows_multiple: self.is_list(),
+            allows_multiple: self.schema.is_list(),
             allows_custom: self.choices.is_empty() || self.free_text.is_some(),
             is_required: self.is_required,
             default_answer: self.default_answer(),
         }
     }
 
-    fn is_list(&self) -> bool {
-        self.schema["type"] == "array"
-    }
-
     fn default_answer(&self) -> Vec<String> {
         let label = |value: &Value| {
             let chosen = self.choices.iter().find(|choice| choice.value == *value);
-            chosen.map_or_else(|| text(value), |choice| choice.label.clone())
+            chosen.map_or_else(|| value_text(value), |choice| choice.label.clone())
         };
-        match &self.schema["default"] {
-            Value::Null => Vec::new(),
-            Value::Array(values) => values.iter().map(label).collect(),
-            value => vec![label(value)],
+        match self.schema.default_value() {
+            None => Vec::new(),
+            Some(Value::Array(values)) => values.iter().map(label).collect(),
+            Some(value) => vec![label(value)],
         }
     }
 
     fn fill(&self, answer: &[String], content: &mut Map<String, Value>) {
         if answer.is_empty() {
-            if let Some(default) = self.schema.get("default").filter(|default| !default.is_null()) {
+            if let Some(default) = self.schema.default_value() {
                 content.insert(self.name.clone(), default.clone());
             }
             return;
@@ -176,7 +165,7 @@ impl Field {
         if let Some(free_text) = self.free_text.as_ref().filter(|_| !custom.is_empty()) {
             content.insert(free_text.clone(), custom.join(", ").into());
         }
-        if self.is_list() {
+        if self.schema.is_list() {
             content.insert(self.name.clone(), values.into());
         } else if let Some(value) = values.into_iter().next() {
             content.insert(self.name.clone(), value);
@@ -185,52 +174,22 @@ impl Field {
 
     /// The text of an answer as a value of the field's type. The text itself if it does not fit: then the agent refuses it.
     fn typed(&self, text: &str) -> Value {
-        let schema = if self.is_list() { &self.schema["items"] } else { &self.schema };
         let integer = || text.trim().parse::<i64>().ok().map(Number::from);
-        let number = match schema["type"].as_str() {
-            Some("integer") => integer(),
-            Some("number") => integer().or_else(|| Number::from_f64(text.trim().parse().ok()?)),
+        let number = match self.schema.value_type() {
+            Some(FieldType::Integer) => integer(),
+            Some(FieldType::Number) => integer().or_else(|| Number::from_f64(text.trim().parse().ok()?)),
             _ => None,
         };
         number.map_or_else(|| text.into(), Value::Number)
     }
 }
 
-/// What a field can be answered with; nothing if it takes any text.
-fn choices(schema: &Value) -> Vec<Choice> {
-    if schema["type"] == "boolean" {
-        let choice =
-            |value: bool, label: &str| Choice { value: value.into(), label: label.into(), description: None };
-        return vec![choice(true, YES), choice(false, NO)];
-    }
-    // The schema of each of many values, or of the only one.
-    let of = if schema["items"].is_object() { &schema["items"] } else { schema };
-    let list = |key: &str| of[key].as_array().into_iter().flatten();
-    let titled = list("oneOf").chain(list("anyOf")).filter(|one| one.get("const").is_some());
-    let titled = titled.map(|one| Choice {
-        value: one["const"].clone(),
-        label: text(one.get("title").unwrap_or(&one["const"])),
-        description: one["description"].as_str().map(str::to_owned),
-    });
-    let names: Vec<_> = list("enumNames").map(text).collect();
-    let plain = list("enum").enumerate().map(|(at, value)| Choice {
-        value: value.clone(),
-        label: names.get(at).cloned().unwrap_or_else(|| text(value)),
-        description: None,
-    });
-    titled.chain(plain).collect()
-}
+/// The fields of a form in their order.
+fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, FieldSchema)>, D::Error> {
+    struct FieldsVisitor;
 
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// The entries of an object in their order.
-fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, Value)>, D::Error> {
-    struct Entries;
-
-    impl<'de> Visitor<'de> for Entries {
-        type Value = Vec<(String, Value)>;
+    impl<'de> Visitor<'de> for FieldsVisitor {
+        type Value = Vec<(String, FieldSchema)>;
 
         fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             formatter.write_str("an object")
@@ -238,14 +197,14 @@ fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, V
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut entries = Vec::new();
-            while let Some(entry) = map.next_entry()? {
-                entries.push(entry);
+            while let Some((name, schema)) = map.next_entry::<String, Value>()? {
+                entries.push((name, lenient::object(&schema)));
             }
             Ok(entries)
         }
     }
 
-    deserializer.deserialize_map(Entries)
+    deserializer.deserialize_map(FieldsVisitor)
 }
 
 #[cfg(test)]
@@ -321,7 +280,7 @@ mod tests {
         let given = [&["7"][..], &[], &["1"], &[], &[], &["Green"]];
         let expected = json!({ "name": "7", "count": 2, "ratio": 1, "dry": true, "color_custom": "Green" });
         assert_eq!(form.filled(&answers(&given)), expected);
-        // What does not fit is for the agent to refuse.
+        // The agent refuses a value that does not fit.
         let given = [&["x"][..], &["many"], &["NaN"], &["Yes"], &["a", "b"], &[]];
         let expected =
             json!({ "name": "x", "count": "many", "ratio": "NaN", "dry": true, "tags": ["a", "b"] });

@@ -14,6 +14,8 @@ mod agent_input;
 mod agent_output;
 mod agent_request;
 mod agent_update;
+#[cfg(test)]
+mod altered_run;
 mod amp;
 mod claude;
 mod codex;

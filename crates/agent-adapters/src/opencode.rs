@@ -1,236 +1,223 @@
-//! Sessions over OpenCode's server, which many of them share.
+//! Sessions over OpenCode's server, which many sessions share.
 //!
-//! Before a session is ready the server is asked which modes the directory has and which model it would use; then the
-//! session is made, or the earlier one is found ([`opening`]). From then on a line is an event of the server's stream:
-//! those of other sessions are passed over without being parsed. Sessions that a subagent got belong to ours.
+//! Before a session is ready the adapter asks the server for the modes of the directory and for the configured model, and
+//! creates or resumes the session ([`session_start`]). From then on a line is an event of the server's stream: events of
+//! other sessions are skipped without being parsed. The sessions of subagents belong to the session.
 //!
-//! What may be done is decided here and not by the user's configuration ([`policy`]): the server asks, and we answer by
-//! ourselves where nobody has to be bothered.
+//! The adapter and not the user's configuration decides about permissions ([`permission_policy`]): the server requests
+//! each, and the adapter answers where no person needs to decide.
 
-mod asks;
-mod calls;
-mod config;
-mod fault;
 mod messages;
-mod models;
-mod opening;
-mod policy;
-mod prompts;
-mod tools;
+mod model_list;
+mod open_requests;
+mod permission_policy;
+mod prompt_queue;
+mod server_calls;
+mod server_config;
+mod session_start;
+mod tool_calls;
 mod turn;
+mod turn_fault;
+mod wire_event;
+mod wire_message;
+mod wire_request;
+mod wire_session;
 
 use std::collections::HashMap;
 
+use memchr::memmem;
 use protocol::{
     Event,
-    event::{AgentPlan, PlanStep, PlanStepState},
+    event::{AgentPlan, PlanStep},
     sessions::AgentError,
 };
-use serde_json::Value;
 
-use self::{asks::Asks, calls::Calls, messages::Messages, policy::Policy, prompts::Prompts, turn::Turn};
+use self::{
+    messages::OpencodeMessages,
+    open_requests::OpencodeRequests,
+    permission_policy::PermissionPolicy,
+    prompt_queue::PromptQueue,
+    server_calls::OpencodeCalls,
+    turn::OpencodeTurn,
+    wire_event::{OpencodeEvent, OpencodeEventEnvelope, OpencodeStatus, OpencodeStatusKind, OpencodeTodo},
+    wire_session::SessionInfo,
+};
 use super::{Adapted, Adapter, Heard, Offers, Options, Order, Out, Transport};
-
-/// Events of a session that say nothing a reader needs, or nothing that another event does not say better.
-const PASSED_OVER: [&str; 11] = [
-    "command.executed",
-    "message.part.removed",
-    "message.removed",
-    "session.compacted",
-    "session.deleted",
-    "session.diff",
-    "session.updated",
-    "permission.v2.asked",
-    "permission.v2.replied",
-    "question.v2.asked",
-    "question.v2.replied",
-];
-
-/// How the names of events begin that belong to an interface which we do not use, and repeat what others say.
-const NEXT: &str = "session.next.";
 
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
     Ok(Adapted {
-        adapter: Box::new(Opencode::new(options)?),
+        adapter: Box::new(OpencodeAdapter::new(options)),
         transport: Transport::Server,
-        // A port of the system's choosing: the server says which.
+        // The system chooses the port; the server prints it.
         args: ["--hostname", "127.0.0.1", "--port", "0"].map(Into::into).into(),
-        env: config::env(options),
+        env: server_config::env(options),
         files: Vec::new(),
     })
 }
 
-struct Opencode {
+/// A session of the server.
+struct OpencodeAdapter {
     run: String,
-    /// `?directory=…`, for every call.
+    /// `?directory=…`, for every request.
     directory: String,
     resume: Option<String>,
     has_mcp: bool,
-    /// Whether the server is asked for its models although none is chosen.
+    /// Whether to request the models although the session chooses none.
     asks_models: bool,
     offers: Offers,
-    prompts: Prompts,
-    calls: Calls,
-    /// What the server calls the session, once it has said so.
+    prompts: PromptQueue,
+    calls: OpencodeCalls,
+    /// The server's id of the session, once it is known.
     session: Option<String>,
-    /// The sessions of subagents, and the tool call that each of them is the inside of.
+    /// The sessions of subagents, with the call that started each.
     children: HashMap<String, Option<String>>,
-    turn: Option<Turn>,
-    /// The newest thing said by a user in a turn that has ended.
-    ended: String,
-    /// Whether that turn failed.
-    failed: bool,
-    messages: Messages,
-    asks: Asks,
-    policy: Policy,
-    /// How many things were not understood.
-    unparsed: u64,
+    turn: Option<OpencodeTurn>,
+    /// The newest user message of the turns that have ended.
+    last_answered: String,
+    has_last_turn_failed: bool,
+    messages: OpencodeMessages,
+    requests: OpencodeRequests,
+    policy: PermissionPolicy,
+    unparsed_count: u64,
 }
 
-impl Opencode {
-    fn new(options: &Options) -> Result<Self, AgentError> {
-        Ok(Self {
+impl OpencodeAdapter {
+    fn new(options: &Options) -> Self {
+        Self {
             run: options.run.clone(),
-            directory: calls::directory(&options.directory),
+            directory: server_calls::directory_query(&options.directory),
             resume: options.resume.clone(),
             has_mcp: !options.mcp.is_empty(),
             asks_models: options.asks_models,
             offers: Offers::default(),
-            prompts: Prompts::new(options),
-            calls: Calls::default(),
+            prompts: PromptQueue::new(options),
+            calls: OpencodeCalls::default(),
             session: None,
             children: HashMap::new(),
             turn: None,
-            ended: String::new(),
-            failed: false,
-            messages: Messages::new(options.mcp.keys()),
-            asks: Asks::default(),
-            policy: Policy::new(options.permission_mode),
-            unparsed: 0,
-        })
+            last_answered: String::new(),
+            has_last_turn_failed: false,
+            messages: OpencodeMessages::new(options.mcp.keys()),
+            requests: OpencodeRequests::default(),
+            policy: PermissionPolicy::new(options.permission_mode),
+            unparsed_count: 0,
+        }
     }
 
-    /// Whether a line may be about our session. It is a look at its bytes, for most lines are about others.
-    fn concerns(&self, line: &[u8]) -> bool {
-        let names = self.session.iter().chain(self.children.keys());
-        names.into_iter().any(|name| memchr::memmem::find(line, name.as_bytes()).is_some())
+    /// Whether a line may be about the session. Looks at the bytes alone, because most lines are about other sessions.
+    fn may_concern(&self, line: &[u8]) -> bool {
+        let mut sessions = self.session.iter().chain(self.children.keys());
+        sessions.any(|session| memmem::find(line, session.as_bytes()).is_some())
     }
 
-    fn line(&mut self, line: &[u8], out: &mut Out) {
-        if line.first() == Some(&b'{') && (!self.concerns(line) || is_copy(line)) {
+    fn handle_line(&mut self, line: &[u8], out: &mut Out) {
+        if line.first() == Some(&b'{') && (!self.may_concern(line) || is_copy(line)) {
             return;
         }
-        let Ok(Value::Object(mut said)) = serde_json::from_slice::<Value>(line) else {
-            return self.not_understood(line, "not a JSON object", out);
+        let envelope = match OpencodeEventEnvelope::parse(line) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.add_unparsed(line, error, out),
         };
-        // The stream of all directories wraps the events of each.
-        let event = said.remove("payload").unwrap_or(Value::Object(said));
-        let properties = &event["properties"];
-        let (Some(kind), Value::Object(_)) = (event["type"].as_str(), properties) else {
-            return self.not_understood(line, "an event without a type or properties", out);
-        };
-        let of = properties["sessionID"].as_str().unwrap_or_default();
-        if kind == "session.created" {
-            return self.created(&properties["info"]);
+        if let Some(created) = envelope.created_session() {
+            return self.session_created(created);
         }
-        if self.session.as_deref() != Some(of) && !self.children.contains_key(of) {
-            return; // It only mentions us.
+        let session = envelope.session_id().unwrap_or_default();
+        if !self.is_own(&session) && !self.children.contains_key(&session) {
+            return; // The event of another session mentions ours.
         }
-        if !self.event(kind, of, properties, out) {
-            self.not_understood(line, "an event of an unknown type", out);
+        if !self.handle_event(&session, envelope.into_event(), out) {
+            self.add_unparsed(line, "an event of an unknown type", out);
         }
     }
 
-    /// Takes an event of our session or of one below it; whether it was understood.
-    fn event(&mut self, kind: &str, of: &str, properties: &Value, out: &mut Out) -> bool {
-        let own = self.session.as_deref() == Some(of);
-        match kind {
-            "message.updated" => return self.message(own, of, &properties["info"], out),
-            "message.part.updated" => return self.part(own, of, &properties["part"], out),
-            "message.part.delta" => return self.messages.delta(properties, out),
-            "permission.asked" => self.permission(properties, out),
-            "question.asked" => self.question(properties, out),
-            "permission.replied" | "question.replied" | "question.rejected" => {
-                self.asks.settled(&properties["requestID"], out);
-            }
-            "todo.updated" if own => out.event(Event::Plan(plan(&properties["todos"]))),
-            "session.status" if own => self.status(&properties["status"], out),
-            "session.idle" if own => self.idle(out),
-            "session.error" if own => self.session_error(&properties["error"], out),
-            // The subagent's call tells how it ended.
-            "todo.updated" | "session.status" | "session.idle" | "session.error" => {}
-            _ => return PASSED_OVER.contains(&kind) || kind.starts_with(NEXT),
+    /// Whether a session is the adapter's own and not that of a subagent.
+    fn is_own(&self, session: &str) -> bool {
+        self.session.as_deref() == Some(session)
+    }
+
+    /// Handles an event of the session or of a subagent's. Returns whether it is understood.
+    fn handle_event(&mut self, session: &str, event: OpencodeEvent, out: &mut Out) -> bool {
+        match event {
+            OpencodeEvent::MessageUpdated(info) => return self.message_updated(session, &info, out),
+            OpencodeEvent::PartUpdated(part) => return self.part_updated(session, part, out),
+            OpencodeEvent::PartDelta(delta) => return self.messages.append(delta, out),
+            OpencodeEvent::PermissionAsked(asked) => return self.permission_asked(asked, out),
+            OpencodeEvent::QuestionAsked(asked) => return self.question_asked(asked, out),
+            OpencodeEvent::RequestSettled { request_id: Some(id) } => self.requests.settle(&id, out),
+            OpencodeEvent::RequestSettled { request_id: None } | OpencodeEvent::Unknown => return false,
+            OpencodeEvent::TodosUpdated(todos) if self.is_own(session) => out.event(Event::Plan(plan(todos))),
+            OpencodeEvent::StatusChanged(status) if self.is_own(session) => self.status_changed(&status, out),
+            OpencodeEvent::Idle if self.is_own(session) => self.server_idle(out),
+            OpencodeEvent::Error(error) if self.is_own(session) => self.session_failed(&error, out),
+            // The call that started a subagent reports how the subagent ended.
+            OpencodeEvent::TodosUpdated(_)
+            | OpencodeEvent::StatusChanged(_)
+            | OpencodeEvent::Idle
+            | OpencodeEvent::Error(_)
+            | OpencodeEvent::Ignored => {}
         }
         true
     }
 
-    /// A session was made: perhaps for a subagent of ours.
-    fn created(&mut self, info: &Value) {
-        let (Some(id), Some(parent)) = (info["id"].as_str(), info["parentID"].as_str()) else { return };
-        if self.session.as_deref() == Some(parent) || self.children.contains_key(parent) {
-            self.children.entry(id.to_owned()).or_default();
+    /// Records a new session if it belongs to a subagent of ours.
+    fn session_created(&mut self, info: SessionInfo) {
+        let (Some(id), Some(parent)) = (info.id, info.parent_id) else { return };
+        if self.is_own(&parent) || self.children.contains_key(&parent) {
+            self.children.entry(id).or_default();
         }
     }
 
-    fn status(&mut self, status: &Value, out: &mut Out) {
-        match status["type"].as_str() {
-            Some("busy") => self.busy(out),
-            Some("retry") => self.retry(status, out),
-            _ => {} // That it is idle is said by an event of its own.
+    fn status_changed(&mut self, status: &OpencodeStatus, out: &mut Out) {
+        match status.kind {
+            Some(OpencodeStatusKind::Busy) => self.server_busy(out),
+            Some(OpencodeStatusKind::Retry) => self.server_retries(status, out),
+            Some(OpencodeStatusKind::Other) | None => {}
         }
     }
 
-    fn not_understood(&mut self, said: &[u8], error: &str, out: &mut Out) {
-        self.unparsed += 1;
-        out.unparsed(format!("{}.{}", self.run, self.unparsed), said, error);
+    fn add_unparsed(&mut self, output: &[u8], error: &str, out: &mut Out) {
+        self.unparsed_count += 1;
+        out.unparsed(format!("{}.{}", self.run, self.unparsed_count), output, error);
     }
 }
 
-impl Adapter for Opencode {
+impl Adapter for OpencodeAdapter {
     fn start(&mut self, out: &mut Out) {
-        self.open(out);
+        self.list_modes(out);
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
         match heard {
-            Heard::Line(line) => self.line(line, out),
+            Heard::Line(line) => self.handle_line(line, out),
             Heard::TooLong { bytes } => {
-                let said = format!("an event of {bytes} bytes");
-                self.not_understood(said.as_bytes(), "too long", out);
+                let output = format!("an event of {bytes} bytes");
+                self.add_unparsed(output.as_bytes(), "too long", out);
             }
-            Heard::Answer { call, status, body } => self.answered(call, status, body, out),
+            Heard::Answer { call, status, body } => self.handle_answer(call, status, body, out),
         }
     }
 
     fn tell(&mut self, order: Order, out: &mut Out) {
         match order {
             Order::Prompt(prompt) => {
-                self.turn = Some(Turn::default());
-                self.say(&prompt, out);
+                self.turn = Some(OpencodeTurn::default());
+                self.send_prompt(&prompt, out);
             }
-            Order::Steer(prompt) => self.say(&prompt, out),
+            Order::Steer(prompt) => self.send_prompt(&prompt, out),
             Order::Interrupt => self.interrupt(out),
-            Order::Answer { key, reply } => self.reply(&key, reply, out),
+            Order::Answer { key, reply } => self.answer_request(&key, reply, out),
         }
     }
 }
 
-/// Whether it is the copy of an event for other servers, which every second line is.
+/// Whether a line is the copy of an event for other servers, which every second line is.
 fn is_copy(line: &[u8]) -> bool {
-    memchr::memmem::find(line, br#""payload":{"type":"sync""#).is_some()
+    memmem::find(line, br#""payload":{"type":"sync""#).is_some()
 }
 
-fn plan(todos: &Value) -> AgentPlan {
-    let step = |todo: &Value| PlanStep {
-        text: todo["content"].as_str().unwrap_or_default().to_owned(),
-        state: match todo["status"].as_str() {
-            Some("pending") => PlanStepState::Pending,
-            Some("in_progress") => PlanStepState::InProgress,
-            Some("completed") => PlanStepState::Completed,
-            _ => PlanStepState::Other,
-        },
-    };
-    AgentPlan { steps: todos.as_array().into_iter().flatten().map(step).collect() }
+fn plan(todos: Vec<OpencodeTodo>) -> AgentPlan {
+    let step = |todo: OpencodeTodo| PlanStep { state: todo.state(), text: todo.content.unwrap_or_default() };
+    AgentPlan { steps: todos.into_iter().map(step).collect() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! What Codex 0.166 said when it was driven by this adapter, with a scripted model.
+//! Recorded runs of Codex 0.166 with this adapter and a scripted model.
 
 mod properties;
-mod wishes;
+mod session_options;
+mod unexpected_types;
 
 use std::collections::BTreeMap;
 

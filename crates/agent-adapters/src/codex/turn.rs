@@ -1,4 +1,4 @@
-//! Turns: ours, each of which is one of Codex's, or more where a plan was asked about.
+//! Turns of the session. Each is one of Codex's turns, or several where a person decides about a plan.
 
 use protocol::{
     InputId,
@@ -6,92 +6,102 @@ use protocol::{
     sessions::AgentError,
     wait::{APPROVE, QuestionItem, QuestionOption, REJECT},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Codex, Waiting, error, prompt, settings::Mode};
+use super::{
+    CodexAdapter, PendingRequest,
+    notification::{CodexTurnState, CodexTurnStatus},
+    session_settings::CollaborationMode,
+    thread_item::UserMessageItem,
+    turn_error,
+    turn_input::{TurnStartParams, prompt_input, text_input},
+};
 use crate::{Asking, Fact, Out, Prompt, QuestionAsk, Reply};
 
-/// What Codex is told when its plan is approved.
+/// The message with which we approve a plan.
 const IMPLEMENT: &str = "Implement the plan.";
 
-/// What marks an input as said by ourselves.
-const OURS: &str = "tombolo";
+/// The id of messages that we send ourselves.
+const OWN_MESSAGE_ID: &str = "tombolo";
 
-/// What was said to Codex, as it names it.
-pub(super) enum Said {
-    /// What somebody sent.
-    Input(InputId),
-    /// What was said by ourselves.
-    Ours,
+/// The origin of a message that we sent.
+pub(super) enum InputOrigin {
+    /// A client's input.
+    Client(InputId),
+    /// The adapter itself.
+    Adapter,
 }
 
-/// What was said under a name; none if it was not us who gave it.
-pub(super) fn input(name: &str) -> Option<Said> {
-    if name == OURS { Some(Said::Ours) } else { name.parse().ok().map(Said::Input) }
+impl InputOrigin {
+    /// The origin of the message in an item. None if we did not send it.
+    pub(super) fn of_item(item: &UserMessageItem, is_own_thread: bool) -> Option<Self> {
+        let id = item.client_id.as_deref().filter(|_| is_own_thread)?;
+        if id == OWN_MESSAGE_ID { Some(Self::Adapter) } else { id.parse().ok().map(Self::Client) }
+    }
 }
 
 /// A turn that runs.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
-    /// What Codex calls the one of its turns that runs; none until that has started, and none while a plan is asked about.
+pub(super) struct CodexTurn {
+    /// The id of Codex's turn. None until Codex has started it, and while a person decides about a plan.
     pub(super) id: Option<String>,
-    /// The key under which the plan is asked about.
+    /// The key of the question about the plan.
     plan_key: Option<String>,
-    /// The plan that was made.
+    /// The plan that the agent has made.
     pub(super) plan: Option<String>,
-    /// Whether it is to end.
-    interrupted: bool,
-    /// What was told to be taken into it and was not taken yet.
+    /// Whether the turn should end.
+    is_interrupted: bool,
+    /// Inputs that were sent during the turn and that the agent has not taken up.
     steered: Vec<InputId>,
-    /// What is to be told so once the turn has started.
+    /// Inputs to send once Codex has started the turn.
     held: Vec<Prompt>,
-    /// What it begins with once the MCP servers have started.
-    first: Option<(Value, InputId)>,
-    /// What went wrong so far.
+    /// The first input, which waits for the MCP servers.
+    first: Option<(TurnStartParams, InputId)>,
+    /// The last error.
     pub(super) error: Option<(TurnEndReason, AgentError)>,
 }
 
-impl Turn {
+impl CodexTurn {
     pub(super) fn plan_key(&self) -> Option<&str> {
         self.plan_key.as_deref()
     }
 }
 
-impl Codex {
+impl CodexAdapter {
     /// Begins a turn.
-    pub(super) fn prompt(&mut self, prompt: &Prompt, out: &mut Out) {
+    pub(super) fn start_turn(&mut self, prompt: &Prompt, out: &mut Out) {
         if self.turn.is_some() {
             let reason = "a turn runs".into();
             return out.facts.push(Fact::Refused { input: prompt.id, reason });
         }
-        self.turn = Some(Turn::default());
-        self.meter.begin();
-        let params = json!({ "clientUserMessageId": prompt.id, "input": prompt::input(prompt) });
-        if self.starting.is_empty() {
-            return self.begin(params, Some(prompt.id), out);
+        self.meter.start_turn();
+        let params = TurnStartParams::new(prompt.id.to_string(), prompt_input(prompt));
+        let turn = self.turn.insert(CodexTurn::default());
+        if self.starting_servers.is_empty() {
+            return self.request_turn(params, Some(prompt.id), out);
         }
-        self.turn.iter_mut().for_each(|turn| turn.first = Some((params.clone(), prompt.id)));
-        self.status("waiting for MCP servers", out);
+        turn.first = Some((params, prompt.id));
+        self.send_status("waiting for MCP servers", out);
     }
 
-    /// An MCP server has started, or has failed to.
-    pub(super) fn server_settled(&mut self, name: &str, out: &mut Out) {
-        self.starting.remove(name);
-        if !self.starting.is_empty() {
+    /// Records that an MCP server has started or has failed to, and starts the turn that waits for it.
+    pub(super) fn mcp_server_settled(&mut self, name: &str, out: &mut Out) {
+        self.starting_servers.remove(name);
+        if !self.starting_servers.is_empty() {
             return;
         }
         if let Some((params, input)) = self.turn.as_mut().and_then(|turn| turn.first.take()) {
-            self.begin(params, Some(input), out);
+            self.request_turn(params, Some(input), out);
         }
     }
 
-    fn begin(&mut self, mut params: Value, input: Option<InputId>, out: &mut Out) {
-        params["threadId"] = json!(self.thread);
-        self.settings.bring_up_to_date(&mut params);
-        self.request("turn/start", &params, Waiting::TurnBegun(input), out);
+    fn request_turn(&mut self, mut params: TurnStartParams, input: Option<InputId>, out: &mut Out) {
+        params.thread_id.clone_from(&self.thread);
+        self.settings.set_collaboration_mode(&mut params);
+        self.request("turn/start", &params, PendingRequest::TurnStart(input), out);
     }
 
-    /// Takes something into the turn that runs.
+    /// Adds an input to the turn that runs.
     pub(super) fn steer(&mut self, prompt: Prompt, out: &mut Out) {
         let refused = |reason: &str| Fact::Refused { input: prompt.id, reason: reason.into() };
         let Some(turn) = &mut self.turn else { return out.facts.push(refused("no turn is running")) };
@@ -104,13 +114,13 @@ impl Codex {
             "threadId": self.thread,
             "expectedTurnId": id,
             "clientUserMessageId": prompt.id,
-            "input": prompt::input(&prompt),
+            "input": prompt_input(&prompt),
         });
-        self.request("turn/steer", &params, Waiting::Steered(prompt.id), out);
+        self.request("turn/steer", &params, PendingRequest::Steer(prompt.id), out);
     }
 
     pub(super) fn steer_refused(&mut self, input: InputId, reason: String, out: &mut Out) {
-        // If the turn ended meanwhile this was told then.
+        // The end of the turn has refused the input already if there is no turn.
         let Some(turn) = &mut self.turn else { return };
         if let Some(at) = turn.steered.iter().position(|steered| *steered == input) {
             turn.steered.remove(at);
@@ -118,106 +128,107 @@ impl Codex {
         }
     }
 
-    /// Ends the turn that runs. Codex says so itself once it has; its answer does not matter, and may never come.
+    /// Interrupts the turn that runs. Codex sends a notification when the turn has ended; the response may never come.
     pub(super) fn interrupt(&mut self, out: &mut Out) {
         let Some(turn) = &mut self.turn else { return };
         if let Some(key) = turn.plan_key.take() {
             out.facts.push(Fact::Withdrawn { key });
-            return self.end(TurnEndReason::Interrupted, None, out);
+            return self.end_turn(TurnEndReason::Interrupted, None, out);
         }
         if let Some((_, input)) = turn.first.take() {
             out.facts.push(Fact::Refused {
                 input,
                 reason: "the turn was interrupted before the message was delivered".into(),
             });
-            return self.end(TurnEndReason::Interrupted, None, out);
+            return self.end_turn(TurnEndReason::Interrupted, None, out);
         }
-        turn.interrupted = true;
+        turn.is_interrupted = true;
         if let Some(id) = turn.id.clone() {
             let params = json!({ "threadId": self.thread, "turnId": id });
-            self.request("turn/interrupt", &params, Waiting::Done, out);
+            self.request("turn/interrupt", &params, PendingRequest::Ignored, out);
         }
     }
 
-    /// Codex has started a turn.
+    /// Handles `turn/started`: only now Codex accepts further inputs and an interrupt.
     pub(super) fn turn_started(&mut self, id: &str, out: &mut Out) {
         let turn = match &mut self.turn {
             Some(turn) => turn,
             None => {
-                self.meter.begin();
+                self.meter.start_turn();
                 out.facts.push(Fact::TurnStarted);
-                self.turn.insert(Turn::default())
+                self.turn.insert(CodexTurn::default())
             }
         };
         if turn.id.as_deref() == Some(id) {
             return;
         }
         turn.id = Some(id.to_owned());
-        let (interrupted, held) = (turn.interrupted, std::mem::take(&mut turn.held));
+        let (is_interrupted, held) = (turn.is_interrupted, std::mem::take(&mut turn.held));
         for prompt in held {
             self.steer(prompt, out);
         }
-        if interrupted {
+        if is_interrupted {
             self.interrupt(out);
         }
     }
 
-    /// Codex did not begin a turn.
+    /// Handles the error of `turn/start`.
     pub(super) fn turn_refused(&mut self, input: Option<InputId>, message: String, out: &mut Out) {
         if let Some(input) = input {
             out.facts.push(Fact::Refused { input, reason: message.clone() });
         }
-        self.end(TurnEndReason::Failed, Some(AgentError::Other { message }), out);
+        self.end_turn(TurnEndReason::Failed, Some(AgentError::Other { message }), out);
     }
 
-    /// Codex works on what was said.
-    pub(super) fn consumed(&mut self, said: Option<&Said>, out: &mut Out) {
-        let Some(Said::Input(input)) = said else { return };
+    /// Reports that Codex has taken up a message.
+    pub(super) fn input_consumed(&mut self, origin: Option<&InputOrigin>, out: &mut Out) {
+        let Some(InputOrigin::Client(input)) = origin else { return };
         if let Some(turn) = &mut self.turn {
             turn.steered.retain(|steered| steered != input);
         }
         out.facts.push(Fact::Consumed(*input));
     }
 
-    /// One of Codex's turns has ended, as `turn` says.
-    pub(super) fn turn_completed(&mut self, completed: &Value, out: &mut Out) -> Result<(), String> {
+    /// Handles `turn/completed`.
+    pub(super) fn turn_completed(&mut self, completed: &CodexTurnState, out: &mut Out) -> Result<(), String> {
         let Some(turn) = &mut self.turn else { return Err("no turn is running".into()) };
-        if turn.id.is_some() && turn.id.as_deref() != completed["id"].as_str() {
+        if turn.id.is_some() && turn.id != completed.id {
             return Err("another turn is running".into());
         }
-        let status = completed["status"].as_str().unwrap_or_default();
-        if turn.interrupted || status == "interrupted" {
-            // An interrupted command would go on in the background.
+        if turn.is_interrupted || completed.status == Some(CodexTurnStatus::Interrupted) {
+            // Otherwise an interrupted command would continue in the background.
             let params = json!({ "threadId": self.thread });
-            self.request("thread/backgroundTerminals/clean", &params, Waiting::Done, out);
+            self.request("thread/backgroundTerminals/clean", &params, PendingRequest::Ignored, out);
         }
-        match status {
-            "completed" => match self.plan() {
-                Some(plan) => self.ask_about(plan, out),
-                None => self.end(TurnEndReason::Completed, None, out),
+        match completed.status {
+            Some(CodexTurnStatus::Completed) => match self.take_plan() {
+                Some(plan) => self.ask_for_approval(plan, out),
+                None => self.end_turn(TurnEndReason::Completed, None, out),
             },
-            "interrupted" => self.end(TurnEndReason::Interrupted, None, out),
-            "failed" => {
-                let told = (!completed["error"].is_null()).then(|| error::read(&completed["error"]));
-                let known = self.turn.as_mut().and_then(|turn| turn.error.take());
+            Some(CodexTurnStatus::Interrupted) => self.end_turn(TurnEndReason::Interrupted, None, out),
+            Some(CodexTurnStatus::Failed) => {
+                let error = &completed.error;
+                let own = (!error.is_null()).then(|| turn_error::universal_error(error));
+                let earlier = self.turn.as_mut().and_then(|turn| turn.error.take());
                 let unknown =
                     || (TurnEndReason::Failed, AgentError::Other { message: "the turn failed".into() });
-                let (reason, error) = told.or(known).unwrap_or_else(unknown);
-                self.end(reason, Some(error), out);
+                let (reason, error) = own.or(earlier).unwrap_or_else(unknown);
+                self.end_turn(reason, Some(error), out);
             }
-            _ => return Err("unknown status".into()),
+            Some(CodexTurnStatus::Other) | None => return Err("unknown status".into()),
         }
         Ok(())
     }
 
-    /// The plan that the turn made, if it is to be asked about.
-    fn plan(&mut self) -> Option<String> {
+    /// The plan that the turn has made, if a person should decide about it.
+    fn take_plan(&mut self) -> Option<String> {
         let turn = self.turn.as_mut()?;
-        if self.settings.mode != Mode::Plan || turn.interrupted { None } else { turn.plan.take() }
+        let is_planning = self.settings.mode == CollaborationMode::Plan;
+        if !is_planning || turn.is_interrupted { None } else { turn.plan.take() }
     }
 
-    /// Asks about a plan, with the turn kept open.
-    fn ask_about(&mut self, plan: String, out: &mut Out) {
+    /// Asks a person to approve a plan, and keeps the turn open meanwhile.
+    fn ask_for_approval(&mut self, plan: String, out: &mut Out) {
         self.settle(out);
         let Some(turn) = &mut self.turn else { return };
         let key = format!("plan:{}", turn.id.take().unwrap_or_default());
@@ -240,29 +251,28 @@ impl Codex {
         out.facts.push(Fact::Asked { key, asking: Asking::Question(ask) });
     }
 
-    /// A plan was approved, rejected, or commented on.
+    /// Handles the decision about a plan: an approval, a rejection, or a comment.
     pub(super) fn plan_answered(&mut self, reply: &Reply, out: &mut Out) {
         let Some(turn) = &mut self.turn else { return };
         turn.plan_key = None;
-        let said: Vec<&str> = match reply {
+        let answers: Vec<&str> = match reply {
             Reply::Answers(answers) => answers.iter().flatten().map(String::as_str).collect(),
             Reply::Permission(_) | Reply::Dismissed => Vec::new(),
         };
-        if said == [APPROVE] {
-            let mut params = said_by_us(IMPLEMENT);
-            self.settings.approve(&mut params);
-            return self.begin(params, None, out);
+        if answers == [APPROVE] {
+            let mut params = own_message(IMPLEMENT);
+            self.settings.approve_plan(&mut params);
+            return self.request_turn(params, None, out);
         }
-        let comment: Vec<&str> = said.into_iter().filter(|said| *said != REJECT).collect();
+        let comment: Vec<&str> = answers.into_iter().filter(|answer| *answer != REJECT).collect();
         if comment.is_empty() {
-            self.end(TurnEndReason::Completed, None, out);
+            self.end_turn(TurnEndReason::Completed, None, out);
         } else {
-            self.begin(said_by_us(&comment.join("\n")), None, out);
+            self.request_turn(own_message(&comment.join("\n")), None, out);
         }
     }
 
-    /// The turn is over.
-    fn end(&mut self, reason: TurnEndReason, error: Option<AgentError>, out: &mut Out) {
+    fn end_turn(&mut self, reason: TurnEndReason, error: Option<AgentError>, out: &mut Out) {
         self.settle(out);
         let Some(turn) = self.turn.take() else { return };
         for input in turn.steered.into_iter().chain(turn.held.into_iter().map(|prompt| prompt.id)) {
@@ -274,13 +284,13 @@ impl Codex {
         out.facts.push(Fact::TurnEnded { reason, usage: self.meter.usage(), error });
     }
 
-    /// What is still open of the turn is so no more.
+    /// Closes the requests and items of the turn that are still open.
     fn settle(&mut self, out: &mut Out) {
-        self.asks.clear();
+        self.requests.clear();
         self.items.settle(out);
     }
 }
 
-fn said_by_us(text: &str) -> Value {
-    json!({ "clientUserMessageId": OURS, "input": [prompt::text(text)] })
+fn own_message(text: &str) -> TurnStartParams {
+    TurnStartParams::new(OWN_MESSAGE_ID.into(), [text_input(text)].into_iter().collect())
 }

@@ -1,4 +1,4 @@
-//! What the agent says: messages and their parts.
+//! Messages of the agent and their parts.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,54 +9,51 @@ use protocol::{
     Event, Message,
     message::{DeltaKind, MessageDelta, MessagePart, MessageRole, PartContent},
 };
-use serde_json::Value;
 
-use super::{Opencode, tools::Tools};
+use super::{
+    OpencodeAdapter,
+    tool_calls::{OpencodeToolCalls, result_id},
+    wire_event::PartDelta,
+    wire_message::{FilePart, MessageAuthor, MessageInfo, OpencodePart, OpencodePartBody, OpencodeToolPart},
+};
 use crate::Out;
 
-/// Parts that say nothing a reader needs: the bounds of a step, the state of the files, what was tried before.
-const PASSED_OVER: [&str; 7] =
-    ["step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask"];
-
-/// What was said in this turn, as far as it may go on.
+/// The messages of the turn, which may still change.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
-    /// The agent's messages, and the tool call that each is part of the inside of.
+pub(super) struct OpencodeMessages {
+    /// The agent's messages, with the call that started the subagent of each.
     own: HashMap<String, Option<String>>,
-    /// What users said, in this turn and the one before it.
+    /// The user messages of this turn, and of the one before it.
     users: (HashSet<String>, HashSet<String>),
-    /// What kind of text a part holds.
+    /// The kind of each part with text.
     texts: HashMap<String, DeltaKind>,
-    pub(super) tools: Tools,
+    pub(super) tools: OpencodeToolCalls,
 }
 
-impl Messages {
-    pub(super) fn new<'a>(mcp: impl Iterator<Item = &'a String>) -> Self {
-        Self { tools: Tools::new(mcp), ..Self::default() }
+impl OpencodeMessages {
+    pub(super) fn new<'a>(mcp_servers: impl Iterator<Item = &'a String>) -> Self {
+        Self { tools: OpencodeToolCalls::new(mcp_servers), ..Self::default() }
     }
 
-    /// More of a text; whether it was understood.
-    pub(super) fn delta(&self, said: &Value, out: &mut Out) -> bool {
-        let texts = (said["messageID"].as_str(), said["partID"].as_str(), said["delta"].as_str());
-        let (Some(message), Some(part), Some(text)) = texts else { return false };
-        let Some(kind) = self.texts.get(part) else { return false };
-        if said["field"] != "text" {
+    /// Appends to a text. Returns whether the text is known.
+    pub(super) fn append(&self, delta: PartDelta, out: &mut Out) -> bool {
+        let PartDelta { message_id: Some(message_id), part_id: Some(part_id), field, delta: Some(text) } =
+            delta
+        else {
+            return false;
+        };
+        let Some(kind) = self.texts.get(&part_id).copied() else { return false };
+        if field.as_deref() != Some("text") {
             return false;
         }
-        let (message_id, part_id) = (message.to_owned(), part.to_owned());
-        out.event(Event::MessageDelta(MessageDelta {
-            message_id,
-            part_id,
-            kind: *kind,
-            text: text.to_owned(),
-        }));
+        out.event(Event::MessageDelta(MessageDelta { message_id, part_id, kind, text }));
         true
     }
 
-    /// The turn is over: what is still open of it will not go on.
-    pub(super) fn close(&mut self, out: &mut Out) {
-        for (message, part) in self.tools.abandoned() {
-            self.told(&message, vec![part], out);
+    /// Ends the turn: calls that are still open are cancelled.
+    pub(super) fn end_turn(&mut self, out: &mut Out) {
+        for (message, part) in self.tools.cancel_open() {
+            self.send(&message, vec![part], out);
         }
         self.own.clear();
         self.texts.clear();
@@ -67,107 +64,119 @@ impl Messages {
         self.users.0.contains(message) || self.users.1.contains(message)
     }
 
-    fn told(&self, message: &str, parts: Vec<MessagePart>, out: &mut Out) {
+    fn send(&self, message: &str, parts: Vec<MessagePart>, out: &mut Out) {
         out.event(Event::Message(Message {
             parent_tool_call_id: self.own.get(message).cloned().flatten(),
             ..Message::new(message, MessageRole::Assistant, parts)
         }));
     }
 
-    /// A text that is begun, or is now whole.
-    fn text(&mut self, message: &str, part: &Value, kind: DeltaKind, out: &mut Out) -> bool {
-        let (Some(id), Some(text)) = (part["id"].as_str(), part["text"].as_str()) else { return false };
-        self.texts.insert(id.to_owned(), kind);
+    /// Handles a text that begins, or is complete. Returns whether it is understood.
+    fn update_text(
+        &mut self,
+        message: &str,
+        id: Option<String>,
+        text: Option<String>,
+        kind: DeltaKind,
+        out: &mut Out,
+    ) -> bool {
+        let (Some(id), Some(text)) = (id, text) else { return false };
+        self.texts.insert(id.clone(), kind);
         if !text.is_empty() {
-            let text = text.to_owned();
             let content = match kind {
                 DeltaKind::Reasoning => PartContent::Reasoning { text },
                 _ => PartContent::Text { text },
             };
-            self.told(message, vec![MessagePart { id: id.to_owned(), content }], out);
+            self.send(message, vec![MessagePart { id, content }], out);
         }
         true
     }
 }
 
-impl Opencode {
-    /// A message was begun, or has changed; whether it was understood.
-    pub(super) fn message(&mut self, own: bool, of: &str, info: &Value, out: &mut Out) -> bool {
-        let Some(id) = info["id"].as_str() else { return false };
-        match info["role"].as_str() {
-            Some("user") => {
-                self.messages.users.0.insert(id.to_owned());
-                if own {
-                    self.asked(info, out);
+impl OpencodeAdapter {
+    /// Handles a message that begins or changes. Returns whether it is understood.
+    pub(super) fn message_updated(&mut self, session: &str, info: &MessageInfo, out: &mut Out) -> bool {
+        let Some(id) = &info.id else { return false };
+        let is_own = self.is_own(session);
+        match info.role {
+            Some(MessageAuthor::User) => {
+                self.messages.users.0.insert(id.clone());
+                if is_own {
+                    self.user_message_updated(id, info, out);
                 }
             }
-            Some("assistant") => {
-                if own {
-                    self.answering(info, out);
+            Some(MessageAuthor::Assistant) => {
+                if is_own {
+                    self.assistant_message_updated(id, info, out);
                 }
                 if self.turn.is_some() && !self.messages.own.contains_key(id) {
-                    let parent = self.children.get(of).cloned().flatten();
-                    self.messages.own.insert(id.to_owned(), parent);
-                    self.messages.told(id, Vec::new(), out);
+                    let parent = self.children.get(session).cloned().flatten();
+                    self.messages.own.insert(id.clone(), parent);
+                    self.messages.send(id, Vec::new(), out);
                 }
             }
-            _ => return false,
+            None => return false,
         }
         true
     }
 
-    /// A part was begun, or has changed; whether it was understood.
-    pub(super) fn part(&mut self, own: bool, of: &str, part: &Value, out: &mut Out) -> bool {
-        let (Some(message), Some(kind)) = (part["messageID"].as_str(), part["type"].as_str()) else {
-            return false;
-        };
-        if self.messages.is_user(message) {
-            // What a user says is known from whoever said it, and the rest is what the server tells the model.
-            if kind == "compaction" && own {
-                self.compacting(out);
+    /// Handles a part that begins or changes. Returns whether it is understood.
+    pub(super) fn part_updated(&mut self, session: &str, part: OpencodePart, out: &mut Out) -> bool {
+        let OpencodePart { id, message_id: message, body } = part;
+        let is_own = self.is_own(session);
+        if self.messages.is_user(&message) {
+            // The parts of a user message are the client's own input, or additions of the server for the model.
+            if is_own && matches!(body, OpencodePartBody::Compaction) {
+                self.send_compaction_status(out);
             }
             return true;
         }
-        if let ("step-finish", Some(turn)) = (kind, &mut self.turn) {
-            turn.step(part, own);
+        if let (OpencodePartBody::StepFinish(step), Some(turn)) = (&body, &mut self.turn) {
+            turn.add_usage(step, is_own);
         }
-        if PASSED_OVER.contains(&kind) {
+        if matches!(body, OpencodePartBody::Bookkeeping | OpencodePartBody::StepFinish(_)) {
             return true;
         }
-        if !self.messages.own.contains_key(message) {
-            // The end of something that was told as ended.
-            return self.turn.is_none() || message <= self.ended.as_str();
+        if !self.messages.own.contains_key(&message) {
+            // The rest of a turn that has ended.
+            return self.turn.is_none() || message <= self.last_answered;
         }
-        match kind {
-            "text" => self.messages.text(message, part, DeltaKind::Text, out),
-            "reasoning" => self.messages.text(message, part, DeltaKind::Reasoning, out),
-            "tool" => self.tool(of, message, part, out),
-            "file" => {
-                let Some(part) = file(part) else { return false };
-                self.messages.told(message, vec![part], out);
+        match body {
+            OpencodePartBody::Text { text } => {
+                self.messages.update_text(&message, id, text, DeltaKind::Text, out)
+            }
+            OpencodePartBody::Reasoning { text } => {
+                self.messages.update_text(&message, id, text, DeltaKind::Reasoning, out)
+            }
+            OpencodePartBody::Tool(tool) => self.tool_updated(session, &message, *tool, out),
+            OpencodePartBody::File(file) => {
+                let Some(part) = file_part(FilePart { id, ..file }) else { return false };
+                self.messages.send(&message, vec![part], out);
                 true
             }
-            _ => false,
+            OpencodePartBody::Compaction
+            | OpencodePartBody::Bookkeeping
+            | OpencodePartBody::StepFinish(_)
+            | OpencodePartBody::Unknown => false,
         }
     }
 
-    fn tool(&mut self, of: &str, message: &str, part: &Value, out: &mut Out) -> bool {
-        let Some(call) = part["callID"].as_str() else { return false };
-        // A subagent has a session of its own, whose messages are the inside of this call.
-        if let Some(child) = part["state"]["metadata"]["sessionId"].as_str()
-            && child != of
+    fn tool_updated(&mut self, session: &str, message: &str, part: OpencodeToolPart, out: &mut Out) -> bool {
+        let Some(call) = part.call_id.clone() else { return false };
+        // A subagent has a session of its own, whose messages are inside this call.
+        if let Some(child) = &part.state.metadata.session_id
+            && child != session
         {
-            self.children.insert(child.to_owned(), Some(call.to_owned()));
+            self.children.insert(child.clone(), Some(call.clone()));
         }
-        let Some(said) = self.messages.tools.update(message, call, part) else { return false };
-        if !said.parts.is_empty() {
-            self.messages.told(message, said.parts, out);
+        let Some(update) = self.messages.tools.update(message, &call, part) else { return false };
+        if !update.parts.is_empty() {
+            self.messages.send(message, update.parts, out);
         }
-        if let Some(text) = said.more {
-            let (message_id, part_id) = (message.to_owned(), format!("{call}:result"));
+        if let Some(text) = update.new_output {
             out.event(Event::MessageDelta(MessageDelta {
-                message_id,
-                part_id,
+                message_id: message.to_owned(),
+                part_id: result_id(&call),
                 kind: DeltaKind::ToolOutput,
                 text,
             }));
@@ -176,16 +185,15 @@ impl Opencode {
     }
 }
 
-/// A file or picture that was given as one.
-pub(super) fn file(part: &Value) -> Option<MessagePart> {
-    let (id, mime, url) = (part["id"].as_str()?, part["mime"].as_str()?, part["url"].as_str()?);
-    let data = url.split_once(";base64,").map(|(_, data)| data.to_owned());
-    let uri = data.is_none().then(|| url.to_owned());
+/// The part for a file or a picture. None if fields are missing.
+pub(super) fn file_part(file: FilePart) -> Option<MessagePart> {
+    let FilePart { id: Some(id), mime: Some(mime), url: Some(url), filename } = file else { return None };
     let content = if mime.starts_with("image/") {
-        PartContent::Image { mime_type: mime.to_owned(), data, uri }
+        let data = url.split_once(";base64,").map(|(_, data)| data.to_owned());
+        let uri = data.is_none().then_some(url);
+        PartContent::Image { mime_type: mime, data, uri }
     } else {
-        let (name, mime_type) = (part["filename"].as_str().map(str::to_owned), Some(mime.to_owned()));
-        PartContent::File { name, mime_type, uri: Some(url.to_owned()), text: None }
+        PartContent::File { name: filename, mime_type: Some(mime), uri: Some(url), text: None }
     };
-    Some(MessagePart { id: id.to_owned(), content })
+    Some(MessagePart { id, content })
 }

@@ -1,4 +1,7 @@
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use process::{FramedLine, LineFramer};
 use proptest::prelude::*;
@@ -12,10 +15,11 @@ use serde_json::Value;
 use super::{
     super::{
         Fact, Heard, Options, Out, Transport,
+        altered_run::{self, AlteredRun},
         replay::{self, options_with},
     },
     adapt,
-    policy::{Decision, Policy},
+    permission_policy::{PermissionDecision, PermissionPolicy},
 };
 
 fn check(case: &str, options: &Options) -> Transcript {
@@ -26,7 +30,7 @@ fn planning() -> Options {
     options_with(|options| options.permission_mode = PermissionMode::Plan)
 }
 
-/// Everything that is said in texts, in order.
+/// The text parts of a transcript, in order.
 fn texts<'a>(transcript: &'a Transcript) -> Vec<&'a str> {
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
     let text = |part: &'a MessagePart| match &part.content {
@@ -102,28 +106,29 @@ fn calls_that_are_not_allowed_before_the_plan_do_not_end_the_turn() {
 /// sessions-2: after approval the rules are those of the default mode, in the running turn too.
 #[test]
 fn what_is_allowed_changes_with_the_approval_of_the_plan() {
-    let mut policy = Policy::new(PermissionMode::Plan);
-    let mut check = |expected: [Decision; 4]| {
+    let mut policy = PermissionPolicy::new(PermissionMode::Plan);
+    let mut check = |expected: [PermissionDecision; 4]| {
         let asked =
             [("bash", "ls"), ("everything_echo", "*"), ("edit", "a.rs"), ("external_directory", "/etc/*")];
         assert_eq!(asked.map(|(permission, pattern)| policy.decide(permission, &[pattern.into()])), expected);
-        policy.approve();
+        policy.approve_plan();
     };
-    check([Decision::Refuse, Decision::Refuse, Decision::Refuse, Decision::Ask]);
-    check([Decision::Ask, Decision::Allow, Decision::Ask, Decision::Ask]);
+    use PermissionDecision::{Allow, Ask, Refuse};
+    check([Refuse, Refuse, Refuse, Ask]);
+    check([Ask, Allow, Ask, Ask]);
 }
 
 /// sessions-13: that a plan was approved is known in the next process.
 #[test]
 fn an_approved_plan_stays_approved() {
-    let mut policy = Policy::new(PermissionMode::Plan);
+    let mut policy = PermissionPolicy::new(PermissionMode::Plan);
     let planning = policy.rules();
-    let mut left = planning.as_array().unwrap().clone();
-    left.extend(policy.approve().as_array().unwrap().iter().cloned());
-    let mut next = Policy::new(PermissionMode::Plan);
-    assert!(next.recall(&planning) && next.is_planning());
-    assert!(next.recall(&left.into()) && !next.is_planning());
-    assert!(!next.recall(&Value::Null) && next.is_planning());
+    let mut left = planning.clone();
+    left.extend(policy.approve_plan());
+    let mut next = PermissionPolicy::new(PermissionMode::Plan);
+    assert!(next.restore(&planning) && next.is_planning());
+    assert!(next.restore(&left) && !next.is_planning());
+    assert!(!next.restore(&[]) && next.is_planning());
 }
 
 /// sessions-16: plan approve/reject. The server takes any other text than a no for a yes.
@@ -157,7 +162,7 @@ fn a_subagent_that_was_not_announced_asks_too() {
 fn old_messages_neither_begin_nor_hold_up_a_turn() {
     assert_eq!(texts(&check("old-messages", &replay::options())), ["hello opencode", "by itself"]);
 
-    // The first that a new process hears of is an old message with its summary.
+    // The first event of a new process is an old message with its summary.
     let mut adapter = adapt(&replay::options()).unwrap().adapter;
     let (mut out, mut inputs) = (Out::default(), 0);
     adapter.start(&mut out);
@@ -296,6 +301,36 @@ fn a_model_or_a_variant_that_is_not_there_is_not_supported() {
     );
 }
 
+/// sessions-9: nothing an agent says is dropped. A message whose error has an unexpected shape has failed all the same.
+#[test]
+fn an_unexpected_type_does_not_lose_other_fields_or_items() {
+    let (mut adapter, mut out, mut inputs) = (adapt(&replay::options()).unwrap().adapter, Out::default(), 0);
+    adapter.start(&mut out);
+    let lines = [
+        r#"{ "answer": { "call": 1, "status": 200, "body": [7, { "name": [] }, { "name": "build", "hidden": 0 }] } }"#,
+        r#"{ "answer": { "call": 2, "status": 200, "body": { "model": 5 } } }"#,
+        r#"{ "answer": { "call": 3, "status": 200, "body": { "id": "s", "version": 1, "permission": {} } } }"#,
+        r#"{ "prompt": "go" }"#,
+        r#"{ "hear": { "type": "session.status", "properties": { "sessionID": "s", "status": { "type": "busy" } } } }"#,
+        r#"{ "hear": { "type": "message.updated", "properties": { "sessionID": "s", "info": { "id": "m1", "role": "user" } } } }"#,
+        r#"{ "hear": { "type": "question.asked", "properties": { "sessionID": "s", "id": "q", "tool": 5, "questions": [
+            { "question": "Which?", "options": [{ "label": "X", "description": 1 }, 5] }, null, { "question": "Name?" }] } } }"#,
+        r#"{ "hear": { "type": "message.updated", "properties": { "sessionID": "s", "info": { "id": "m2", "role": "assistant",
+            "parentID": "m1", "time": 7, "error": "broken" } } } }"#,
+        r#"{ "hear": { "type": "session.idle", "properties": { "sessionID": "s" } } }"#,
+    ];
+    for line in lines {
+        replay::play(adapter.as_mut(), &serde_json::from_str(line).unwrap(), &mut inputs, &mut out);
+    }
+    let facts = serde_json::to_value(&out.facts).unwrap();
+    let find = |name: &str| facts.as_array().unwrap().iter().find_map(|fact| fact.get(name)).unwrap();
+    let questions = find("asked")["asking"]["question"]["questions"].as_array().unwrap();
+    let texts: Vec<_> = questions.iter().map(|question| question["question"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["Which?", "", "Name?"]);
+    assert_eq!(questions[0]["options"][0]["label"], "X");
+    assert_eq!(find("turnEnded")["reason"], "failed");
+}
+
 fn recorded(case: &str) -> Vec<Value> {
     replay::lines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/opencode").join(case))
 }
@@ -327,6 +362,32 @@ fn replayed(case: &str, sizes: &[usize]) -> Vec<Fact> {
         replay::play(adapter.as_mut(), &line, &mut inputs, &mut out);
     }
     out.facts
+}
+
+/// The recorded runs in which every turn begins with a prompt. Where the server begins one, only one event reveals it: without
+/// it the messages of that turn look like the rest of an earlier one.
+fn prompted_runs() -> Vec<Vec<Value>> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/opencode");
+    let mut cases: Vec<_> = fs::read_dir(directory).unwrap().map(|case| case.unwrap().path()).collect();
+    cases.retain(|case| !case.ends_with("old-messages"));
+    cases.sort();
+    cases.iter().map(|case| replay::lines(case)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// sessions-9: nothing an agent says is dropped, whatever one field of one event holds.
+    #[test]
+    fn one_unexpected_value_does_not_lose_other_events(
+        run in prop::sample::select(prompted_runs()),
+        at in any::<prop::sample::Index>(),
+        field in any::<prop::sample::Index>(),
+        value in altered_run::any_value(),
+    ) {
+        let altered = AlteredRun::new(&run, at, field, &value);
+        altered.check_other_lines(|| adapt(&replay::options()).unwrap().adapter)?;
+    }
 }
 
 proptest! {

@@ -1,7 +1,7 @@
-//! One turn: when it has begun, when it is over, and what it took.
+//! A turn: its begin, its end, and the tokens that it uses.
 //!
-//! The server says `idle` too often: an interrupted turn is idle once before its last message is closed and once after
-//! it. So a turn is over when the server is idle, no message is open, and the newest thing that a user said was answered.
+//! The server reports `idle` too often: an interrupted turn is idle once before its last message is closed and once after
+//! it. So a turn is over when the server is idle, no message is open, and the newest user message is answered.
 
 use std::{collections::HashSet, mem};
 
@@ -10,171 +10,182 @@ use protocol::{
     event::{SessionStatus, TokenUsage, TurnEndReason},
     sessions::{AgentError, SessionState},
 };
-use serde_json::Value;
 
 use super::{
-    Opencode,
-    calls::Purpose,
-    fault::{self, Fault},
+    OpencodeAdapter,
+    server_calls::CallPurpose,
+    turn_fault::{TurnFault, has_stack_trace},
+    wire_event::OpencodeStatus,
+    wire_message::{MessageInfo, StepFinish},
+    wire_session::OpencodeError,
 };
 use crate::{Fact, Out};
 
-/// One turn.
+/// A turn that runs.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
-    /// The server works on it.
-    busy: bool,
-    /// It was told that the model is asked again.
-    retrying: bool,
-    interrupt: Interrupt,
-    /// The newest thing that a user said.
+pub(super) struct OpencodeTurn {
+    /// Whether the server works on it.
+    is_busy: bool,
+    /// Whether clients see that the request to the model is retried.
+    is_retrying: bool,
+    interrupt: InterruptState,
+    /// The newest user message.
     asked: Option<String>,
-    /// What the newest closed message answers.
+    /// The user message that the newest closed message answers.
     answered: Option<String>,
-    /// Messages that are being written.
+    /// The open messages.
     open: HashSet<String>,
-    /// How the newest closed message ended.
+    /// Why the model stopped in the newest closed message.
     finish: Option<String>,
-    fault: Option<Fault>,
+    fault: Option<TurnFault>,
     usage: Option<TokenUsage>,
-    /// What is said to the agent if it stops because it was not allowed something: why.
+    /// The message to the agent if it stops because an action was not allowed.
     pub(super) feedback: Option<String>,
 }
 
-/// Whether somebody wants the turn to end.
+/// The state of an interrupt.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Interrupt {
+enum InterruptState {
     #[default]
     None,
-    /// As soon as the server works on it: before that it would not hear it.
+    /// To be sent once the server works on the turn: it ignores an earlier interrupt.
     Wanted,
     Sent,
 }
 
-impl Turn {
-    fn is_over(&self, waiting: bool) -> bool {
-        let ended = self.fault.is_some() || self.interrupt == Interrupt::Sent;
-        self.open.is_empty() && (ended || (!waiting && self.asked.is_some() && self.answered == self.asked))
+impl OpencodeTurn {
+    fn is_over(&self, has_waiting_prompt: bool) -> bool {
+        let ended = self.fault.is_some() || self.interrupt == InterruptState::Sent;
+        self.open.is_empty()
+            && (ended || (!has_waiting_prompt && self.asked.is_some() && self.answered == self.asked))
     }
 
     fn reason(&self) -> TurnEndReason {
         let finish = self.finish.as_deref();
         match self.fault {
-            Some(Fault::Aborted) => TurnEndReason::Interrupted,
-            Some(Fault::Length) => TurnEndReason::MaxTokens,
-            Some(Fault::Filtered) => TurnEndReason::Refused,
-            Some(Fault::Error(_)) => TurnEndReason::Failed,
+            Some(TurnFault::Aborted) => TurnEndReason::Interrupted,
+            Some(TurnFault::Length) => TurnEndReason::MaxTokens,
+            Some(TurnFault::Filtered) => TurnEndReason::Refused,
+            Some(TurnFault::Error(_)) => TurnEndReason::Failed,
             None if finish == Some("length") => TurnEndReason::MaxTokens,
             None if finish == Some("content-filter") => TurnEndReason::Refused,
-            // One that ended by itself in the same moment was not interrupted.
-            None if self.interrupt == Interrupt::Sent && finish != Some("stop") => TurnEndReason::Interrupted,
+            // A turn may have ended by itself just before the interrupt.
+            None if self.interrupt == InterruptState::Sent && finish != Some("stop") => {
+                TurnEndReason::Interrupted
+            }
             None => TurnEndReason::Completed,
         }
     }
 
-    /// Adds what one step took; `own` if its conversation is that of the session.
-    pub(super) fn step(&mut self, step: &Value, own: bool) {
-        let (tokens, usage) = (&step["tokens"], self.usage.get_or_insert_default());
-        let count = |value: &Value| value.as_u64().unwrap_or_default();
-        let (read, written) = (count(&tokens["cache"]["read"]), count(&tokens["cache"]["write"]));
-        let (input, thought) = (count(&tokens["input"]), count(&tokens["reasoning"]));
-        let output = count(&tokens["output"]) + thought;
-        let total = tokens["total"].as_u64();
-        usage.input_tokens += input + written;
-        usage.cached_tokens += read;
-        usage.reasoning_tokens += thought;
-        // Whether `output` counts what was thought depends on the provider; the total knows.
-        usage.output_tokens += total.map_or(output, |total| total.saturating_sub(input + read + written));
-        if let Some(cost) = step["cost"].as_f64() {
+    /// Adds the usage of one step. `is_own` if the step belongs to the session itself and not to a subagent.
+    pub(super) fn add_usage(&mut self, step: &StepFinish, is_own: bool) {
+        let (tokens, usage) = (&step.tokens, self.usage.get_or_insert_default());
+        let (cache_read, cache_write) =
+            (tokens.cache.read.unwrap_or_default(), tokens.cache.write.unwrap_or_default());
+        let (input, reasoning) = (tokens.input.unwrap_or_default(), tokens.reasoning.unwrap_or_default());
+        let context = input.saturating_add(cache_read).saturating_add(cache_write);
+        let output = tokens.output.unwrap_or_default().saturating_add(reasoning);
+        usage.input_tokens = usage.input_tokens.saturating_add(input).saturating_add(cache_write);
+        usage.cached_tokens = usage.cached_tokens.saturating_add(cache_read);
+        usage.reasoning_tokens = usage.reasoning_tokens.saturating_add(reasoning);
+        // Whether `output` includes the reasoning depends on the provider; the total is reliable.
+        let written = tokens.total.map_or(output, |total| total.saturating_sub(context));
+        usage.output_tokens = usage.output_tokens.saturating_add(written);
+        if let Some(cost) = step.cost {
             usage.cost_usd = Some(usage.cost_usd.unwrap_or_default() + cost);
         }
-        if own {
-            usage.context_tokens = Some(total.unwrap_or(input + read + written + output));
+        if is_own {
+            usage.context_tokens = Some(tokens.total.unwrap_or(context.saturating_add(output)));
         }
     }
 }
 
-impl Opencode {
-    /// A user said something: one of ours, or the server in a user's name.
-    pub(super) fn asked(&mut self, info: &Value, out: &mut Out) {
-        let id = info["id"].as_str().unwrap_or_default();
-        // An older one is told again when its summary is made. Names rise with time.
+impl OpencodeAdapter {
+    /// Handles a user message: a client's, or one that the server writes in the user's name.
+    pub(super) fn user_message_updated(&mut self, id: &str, info: &MessageInfo, out: &mut Out) {
+        // The server repeats an older message when its summary is made. Ids rise with time.
         let Some(turn) = &mut self.turn else { return };
-        if !info["summary"].is_null()
-            || id <= self.ended.as_str()
+        if info.summary.is_some()
+            || id <= self.last_answered.as_str()
             || turn.asked.as_deref().is_some_and(|asked| id <= asked)
         {
             return;
         }
         turn.asked = Some(id.to_owned());
-        if let Some(input) = self.prompts.taken() {
+        if let Some(input) = self.prompts.take_next() {
             out.facts.push(Fact::Consumed(input));
         }
     }
 
-    /// A message of the agent was begun, or has changed.
-    pub(super) fn answering(&mut self, info: &Value, out: &mut Out) {
-        let parent = info["parentID"].as_str().unwrap_or_default();
-        let closed = !info["time"]["completed"].is_null() || !info["error"].is_null();
+    /// Handles a message of the agent.
+    pub(super) fn assistant_message_updated(&mut self, id: &str, info: &MessageInfo, out: &mut Out) {
+        let parent = info.parent_id.as_deref().unwrap_or_default();
+        let is_closed = info.is_closed();
         if self.turn.is_none() {
-            if closed || parent <= self.ended.as_str() {
+            if is_closed || parent <= self.last_answered.as_str() {
                 return; // The rest of a turn that has ended.
             }
             out.facts.push(Fact::TurnStarted);
-            self.turn = Some(Turn { busy: true, asked: Some(parent.to_owned()), ..Turn::default() });
+            self.turn = Some(OpencodeTurn {
+                is_busy: true,
+                asked: Some(parent.to_owned()),
+                ..OpencodeTurn::default()
+            });
         }
-        let (Some(turn), Some(id)) = (&mut self.turn, info["id"].as_str()) else { return };
-        if !closed {
+        let Some(turn) = &mut self.turn else { return };
+        if !is_closed {
             if turn.open.insert(id.to_owned()) {
-                turn.feedback = None; // It goes on by itself.
+                turn.feedback = None; // The agent continues by itself.
             }
             return;
         }
         turn.open.remove(id);
         turn.answered = Some(parent.to_owned());
-        turn.finish = info["finish"].as_str().map(str::to_owned);
-        // One that ended well makes up for those before it, such as for one that was too long and had to be shortened.
-        turn.fault = (!info["error"].is_null()).then(|| fault::read(&info["error"]));
+        turn.finish.clone_from(&info.finish);
+        // A message that ended well replaces an earlier fault, such as that of a conversation which had to be shortened.
+        turn.fault = info.error().as_ref().map(TurnFault::from);
     }
 
-    pub(super) fn busy(&mut self, out: &mut Out) {
+    /// Handles the status `busy`.
+    pub(super) fn server_busy(&mut self, out: &mut Out) {
         let Some(turn) = &mut self.turn else { return };
-        turn.busy = true;
-        if mem::take(&mut turn.retrying) {
+        turn.is_busy = true;
+        if mem::take(&mut turn.is_retrying) {
             out.event(Event::Status(SessionStatus { state: SessionState::Running, detail: None }));
         }
-        if turn.interrupt == Interrupt::Wanted {
-            turn.interrupt = Interrupt::Sent;
+        if turn.interrupt == InterruptState::Wanted {
+            turn.interrupt = InterruptState::Sent;
             self.abort(out);
         }
     }
 
-    /// The model could not be used, and will be asked again. The server does not give up by itself.
-    pub(super) fn retry(&mut self, status: &Value, out: &mut Out) {
+    /// Handles the status `retry`: a request to the model failed and will be repeated. The server does not give up by itself.
+    pub(super) fn server_retries(&mut self, status: &OpencodeStatus, out: &mut Out) {
         if let Some(turn) = &mut self.turn {
-            turn.retrying = true;
+            turn.is_retrying = true;
         }
-        let why = status["message"].as_str().unwrap_or("it failed");
-        let attempt = status["attempt"].as_u64().unwrap_or_default();
-        let detail = Some(format!("retrying the model request (attempt {attempt}): {why}"));
+        let reason = status.message.as_deref().unwrap_or("it failed");
+        let attempt = status.attempt.unwrap_or_default();
+        let detail = Some(format!("retrying the model request (attempt {attempt}): {reason}"));
         out.event(Event::Status(SessionStatus { state: SessionState::Running, detail }));
     }
 
     pub(super) fn interrupt(&mut self, out: &mut Out) {
         let Some(turn) = &mut self.turn else { return };
         turn.feedback = None;
-        turn.interrupt = if turn.busy { Interrupt::Sent } else { Interrupt::Wanted };
-        if turn.busy {
+        turn.interrupt = if turn.is_busy { InterruptState::Sent } else { InterruptState::Wanted };
+        if turn.is_busy {
             self.abort(out);
         }
     }
 
     fn abort(&mut self, out: &mut Out) {
-        let path = self.path("/abort");
-        self.calls.post(Purpose::Notice("interrupt the turn"), path, None, out);
+        let path = self.session_path("/abort");
+        self.calls.post(CallPurpose::Notice("interrupt the turn"), path, None, out);
     }
 
-    pub(super) fn idle(&mut self, out: &mut Out) {
+    /// Handles `session.idle`.
+    pub(super) fn server_idle(&mut self, out: &mut Out) {
         let Some(turn) = &mut self.turn else { return };
         if !turn.is_over(self.prompts.is_waiting()) {
             return;
@@ -183,71 +194,71 @@ impl Opencode {
             && turn.finish.as_deref() == Some("tool-calls")
             && turn.fault.is_none()
         {
-            return self.add(&feedback, out);
+            return self.send_own_message(&feedback, out);
         }
-        self.end(out);
+        self.end_turn(out);
     }
 
-    pub(super) fn session_error(&mut self, error: &Value, out: &mut Out) {
-        // What ends a turn before it has begun is said twice, the second time with a trace and too late.
-        if self.failed && fault::is_trace(error) {
+    /// Handles `session.error`.
+    pub(super) fn session_failed(&mut self, error: &OpencodeError, out: &mut Out) {
+        // The server reports an error before the begin of a turn twice, the second time with a stack trace and too late.
+        if self.has_last_turn_failed && has_stack_trace(error) {
             return;
         }
-        let read = fault::read(error);
+        let fault = TurnFault::from(error);
         let Some(turn) = &mut self.turn else {
-            if let Fault::Error(error) = read {
+            if let TurnFault::Error(error) = fault {
                 out.event(Event::Error(error));
             }
             return;
         };
-        turn.fault.get_or_insert(read);
-        // One that the server never worked on is never idle either.
-        if !turn.busy {
-            self.end(out);
+        turn.fault.get_or_insert(fault);
+        // The server never reports `idle` for a turn that it never worked on.
+        if !turn.is_busy {
+            self.end_turn(out);
         }
     }
 
-    /// Something was not taken by the server; if it was to begin the turn, there is none.
-    pub(super) fn not_begun(&mut self, reason: &str, out: &mut Out) {
+    /// Ends the turn if the server did not accept the prompt that should begin it.
+    pub(super) fn turn_not_begun(&mut self, reason: &str, out: &mut Out) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.asked.is_none() && !turn.busy {
-            turn.fault = Some(Fault::Error(AgentError::Other { message: reason.to_owned() }));
-            self.end(out);
+        if turn.asked.is_none() && !turn.is_busy {
+            turn.fault = Some(TurnFault::Error(AgentError::Other { message: reason.to_owned() }));
+            self.end_turn(out);
         }
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end_turn(&mut self, out: &mut Out) {
         let Some(turn) = self.turn.take() else { return };
-        self.messages.close(out);
-        self.asks.clear();
+        self.messages.end_turn(out);
+        self.requests.clear();
         self.children.clear();
         let reason = turn.reason();
-        for input in self.prompts.forgotten() {
+        for input in self.prompts.take_all() {
             let reason = match &turn.fault {
-                Some(Fault::Error(error)) => format!("the turn failed: {}", said(error)),
+                Some(TurnFault::Error(error)) => format!("the turn failed: {}", error_text(error)),
                 _ => "the turn was interrupted".into(),
             };
             out.facts.push(Fact::Refused { input, reason });
         }
         if let Some(asked) = turn.asked {
-            self.ended = asked;
+            self.last_answered = asked;
         }
-        self.failed = matches!(turn.fault, Some(Fault::Error(_)));
+        self.has_last_turn_failed = matches!(turn.fault, Some(TurnFault::Error(_)));
         let error = match turn.fault {
-            Some(Fault::Error(error)) => Some(error),
+            Some(TurnFault::Error(error)) => Some(error),
             _ => None,
         };
         out.facts.push(Fact::TurnEnded { reason, usage: turn.usage, error });
     }
 
-    /// The conversation is being shortened.
-    pub(super) fn compacting(&mut self, out: &mut Out) {
+    pub(super) fn send_compaction_status(&mut self, out: &mut Out) {
         let detail = Some("the agent is compacting the conversation".into());
         out.event(Event::Status(SessionStatus { state: SessionState::Running, detail }));
     }
 }
 
-fn said(error: &AgentError) -> &str {
+fn error_text(error: &AgentError) -> &str {
     match error {
         AgentError::TokenError { message }
         | AgentError::ModelError { message, .. }

@@ -1,4 +1,4 @@
-//! What holds whatever Codex says, and however it comes.
+//! Properties that hold for any output of Codex, in any chunks.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,11 @@ use protocol::{Event, Transcript};
 use serde_json::{Value, json};
 
 use super::{super::adapt, hear};
-use crate::{Fact, Heard, Order, Out, Prompt, replay};
+use crate::{
+    Fact, Heard, Order, Out, Prompt,
+    altered_run::{self, AlteredRun},
+    replay,
+};
 
 /// A recorded run, played with its bytes cut into pieces of these sizes, one after the other and over again.
 fn played(lines: &[Value], pieces: &[usize]) -> Transcript {
@@ -47,8 +51,9 @@ fn played(lines: &[Value], pieces: &[usize]) -> Transcript {
 
 fn recorded() -> Vec<Vec<Value>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex");
-    let cases = fs::read_dir(directory).unwrap().map(|case| case.unwrap().path());
-    cases.map(|case| replay::lines(&case)).collect()
+    let mut cases: Vec<_> = fs::read_dir(directory).unwrap().map(|case| case.unwrap().path()).collect();
+    cases.sort();
+    cases.iter().map(|case| replay::lines(case)).collect()
 }
 
 /// A value that an app server might say, or nearly.
@@ -158,7 +163,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// sessions-11: converting a recorded run and folding it gives the same transcript however the bytes were chunked.
     #[test]
@@ -166,6 +171,20 @@ proptest! {
         case in prop::sample::select(recorded()), pieces in prop::collection::vec(1..400usize, 1..20),
     ) {
         prop_assert_eq!(played(&case, &pieces), played(&case, &[usize::MAX]));
+    }
+
+    /// sessions-9: nothing an agent says is dropped, whatever one field of one message holds.
+    #[test]
+    fn one_unexpected_value_loses_no_text(
+        run in prop::sample::select(recorded()),
+        at in any::<prop::sample::Index>(),
+        field in any::<prop::sample::Index>(),
+        value in altered_run::any_value(),
+    ) {
+        let altered = AlteredRun::new(&run, at, field, &value);
+        let adapter = || adapt(&replay::options()).unwrap().adapter;
+        altered.check_other_lines(adapter)?;
+        altered.check_altered_line(adapter)?;
     }
 
     /// sessions-9: nothing an agent says is dropped, and nothing it says stops us.

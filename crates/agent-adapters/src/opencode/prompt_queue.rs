@@ -1,4 +1,4 @@
-//! What is said to the agent, and how.
+//! Prompts that the server has not taken up.
 
 use std::{collections::VecDeque, path::Path};
 
@@ -7,11 +7,12 @@ use protocol::{
     agents::AgentModel,
     sessions::{AgentError, MessageAttachment},
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Opencode,
-    calls::{Purpose, escaped},
+    OpencodeAdapter,
+    server_calls::{CallPurpose, escaped},
 };
 use crate::{
     Fact, Options, Out, Prompt,
@@ -21,24 +22,43 @@ use crate::{
 /// The mode in which the agent only plans.
 const PLAN: &str = "plan";
 
-/// How the agent is spoken to, and what it was told and has not taken up yet.
+/// The prompts that the server has not taken up, and the options that are sent with each.
 #[derive(Debug)]
-pub(super) struct Prompts {
+pub(super) struct PromptQueue {
     mode: String,
     /// The model that the session chooses.
-    wanted: Option<String>,
-    /// The provider and the model that prompts name.
+    chosen: Option<String>,
+    /// The provider and the model of the prompts.
     model: Option<(String, String)>,
     variant: Option<String>,
-    /// In the order in which they were said; without a name if we said it.
+    /// The prompts in their order. A message of the adapter itself has no id.
     waiting: VecDeque<Option<InputId>>,
 }
 
-impl Prompts {
+/// The body of a prompt.
+#[derive(Serialize)]
+struct PromptBody<'a> {
+    agent: &'a str,
+    parts: &'a [Value],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<ModelChoice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ModelChoice<'a> {
+    #[serde(rename = "providerID")]
+    provider_id: &'a str,
+    #[serde(rename = "modelID")]
+    model_id: &'a str,
+}
+
+impl PromptQueue {
     pub(super) fn new(options: &Options) -> Self {
         let (mode, variant) = (options.agent_mode.clone(), options.variant.clone());
-        let (wanted, model) = (options.model.clone(), options.model.as_deref().and_then(split));
-        Self { mode, wanted, model, variant, waiting: VecDeque::new() }
+        let (chosen, model) = (options.model.clone(), options.model.as_deref().and_then(split));
+        Self { mode, chosen, model, variant, waiting: VecDeque::new() }
     }
 
     pub(super) fn mode(&self) -> &str {
@@ -47,24 +67,24 @@ impl Prompts {
 
     /// Whether the session chooses a model or a variant of one.
     pub(super) fn chooses_model(&self) -> bool {
-        self.wanted.is_some() || self.variant.is_some()
+        self.chosen.is_some() || self.variant.is_some()
     }
 
     /// Rejects a model or a variant that the server does not have. The server itself would accept both, and fail in the turn.
-    pub(super) fn check(&self, models: &[AgentModel]) -> Result<(), AgentError> {
-        let wanted = self.wanted.as_deref();
-        wanted.map_or(Ok(()), |wanted| check_model(models, wanted))?;
+    pub(super) fn check_model(&self, models: &[AgentModel]) -> Result<(), AgentError> {
+        let chosen = self.chosen.as_deref();
+        chosen.map_or(Ok(()), |chosen| check_model(models, chosen))?;
         let variant = self.variant.as_deref();
-        variant.map_or(Ok(()), |variant| check_variant(models, wanted, variant))
+        variant.map_or(Ok(()), |variant| check_variant(models, chosen, variant))
     }
 
     pub(super) fn has_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// The model that is configured. It is said with every prompt too: the server keeps to the last one it was told, even
-    /// if there is no such model.
-    pub(super) fn default_model(&mut self, model: Option<&str>) {
+    /// Sets the configured model. It goes with every prompt too: the server stays with the model of the last prompt, even if
+    /// there is no such model.
+    pub(super) fn set_default_model(&mut self, model: Option<&str>) {
         self.model = model.and_then(split);
     }
 
@@ -72,66 +92,60 @@ impl Prompts {
         self.model.as_ref().map(|(provider, model)| format!("{provider}/{model}"))
     }
 
-    /// Whether something was said that the agent has not taken up.
+    /// Whether a prompt waits.
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// The agent takes up the next thing that it was told.
-    pub(super) fn taken(&mut self) -> Option<InputId> {
+    /// Removes the next prompt, which the agent takes up. None if it is the adapter's own.
+    pub(super) fn take_next(&mut self) -> Option<InputId> {
         self.waiting.pop_front().flatten()
     }
 
-    /// Nothing of what waits will be taken up: what that is.
-    pub(super) fn forgotten(&mut self) -> Vec<InputId> {
+    /// Removes all prompts, which the agent will not take up. Returns those of clients.
+    pub(super) fn take_all(&mut self) -> Vec<InputId> {
         self.waiting.drain(..).flatten().collect()
     }
 
     fn body(&self, planning: bool, parts: &[Value]) -> Value {
-        // Only in this mode the agent can ask for the approval of its plan.
+        // Only in this mode the agent can request the approval of its plan.
         let mode = if planning && self.mode == "build" { PLAN } else { &self.mode };
-        let mut body = json!({ "agent": mode, "parts": parts });
-        if let Some((provider, model)) = &self.model {
-            body["model"] = json!({ "providerID": provider, "modelID": model });
-        }
-        if let Some(variant) = &self.variant {
-            body["variant"] = variant.as_str().into();
-        }
-        body
+        let model = self.model.as_ref().map(|(provider_id, model_id)| ModelChoice { provider_id, model_id });
+        json!(PromptBody { agent: mode, parts, model, variant: self.variant.as_deref() })
     }
 }
 
-impl Opencode {
-    /// Says something that somebody wrote.
-    pub(super) fn say(&mut self, prompt: &Prompt, out: &mut Out) {
+impl OpencodeAdapter {
+    /// Sends a prompt of a client.
+    pub(super) fn send_prompt(&mut self, prompt: &Prompt, out: &mut Out) {
         let mut parts = Vec::new();
         if !prompt.text.is_empty() || prompt.attachments.is_empty() {
             parts.push(json!({ "type": "text", "text": prompt.text }));
         }
         parts.extend(prompt.attachments.iter().map(attachment));
-        self.prompt(Some(prompt.id), &parts, out);
+        self.send_parts(Some(prompt.id), &parts, out);
     }
 
-    /// Says something of our own.
-    pub(super) fn add(&mut self, text: &str, out: &mut Out) {
-        self.prompt(None, &[json!({ "type": "text", "text": text })], out);
+    /// Sends a message of the adapter itself.
+    pub(super) fn send_own_message(&mut self, text: &str, out: &mut Out) {
+        self.send_parts(None, &[json!({ "type": "text", "text": text })], out);
     }
 
-    fn prompt(&mut self, input: Option<InputId>, parts: &[Value], out: &mut Out) {
+    fn send_parts(&mut self, input: Option<InputId>, parts: &[Value], out: &mut Out) {
         let body = self.prompts.body(self.policy.is_planning(), parts);
         self.prompts.waiting.push_back(input);
-        let path = self.path("/prompt_async");
-        self.calls.post(Purpose::Prompt(input), path, Some(body), out);
+        let path = self.session_path("/prompt_async");
+        self.calls.post(CallPurpose::Prompt(input), path, Some(body), out);
     }
 
-    /// The server did not take what it was told.
-    pub(super) fn refused(&mut self, input: Option<InputId>, reason: &str, out: &mut Out) {
+    /// Handles a prompt that the server did not accept.
+    pub(super) fn prompt_refused(&mut self, input: Option<InputId>, reason: &str, out: &mut Out) {
         let Some(at) = self.prompts.waiting.iter().position(|waiting| *waiting == input) else { return };
         self.prompts.waiting.remove(at);
         if let Some(input) = input {
             out.facts.push(Fact::Refused { input, reason: reason.to_owned() });
         }
-        self.not_begun(reason, out);
+        self.turn_not_begun(reason, out);
     }
 }
 
@@ -157,7 +171,7 @@ fn attachment(attachment: &MessageAttachment) -> Value {
     }
 }
 
-/// The type of a file by its name. The server reads what is `text/plain` by itself; the rest goes to the model as it is.
+/// The type of a file by its name. The server itself reads files of the type `text/plain`; others go to the model as they are.
 fn mime(path: &str) -> &'static str {
     let extension = Path::new(path).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {

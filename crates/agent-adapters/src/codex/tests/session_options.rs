@@ -1,4 +1,4 @@
-//! What a session wants, and somebody says, in Codex's words.
+//! The options of a session and the prompts of a client as Codex gets them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use protocol::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{adapt, prompt},
+    super::{adapt, turn_input},
     everything, hear,
 };
 use crate::{Adapter, Fact, Options, Order, Out, Prompt, Saying, replay};
@@ -157,7 +157,7 @@ fn attachments_are_input() {
         { "type": "text", "text": "Attached file: /etc/hosts" },
         { "type": "image", "url": "data:image/png;base64,AAAA" },
     ]);
-    assert_eq!(prompt::input(&said), wanted);
+    assert_eq!(turn_input::prompt_input(&said), wanted);
 }
 
 /// sessions-16: MCP tool call: the tools are there when the first turn begins.
@@ -185,7 +185,7 @@ fn the_first_turn_waits_for_mcp_servers_unless_it_is_interrupted() {
     assert_eq!(out.says.len(), said + 1);
 }
 
-/// Answers what is said until there is a thread.
+/// Responds to the requests of the adapter until a thread is open.
 fn begin(adapter: &mut dyn Adapter, provider: &str, out: &mut Out) {
     hear(adapter, &json!({ "id": 1, "result": {} }), out);
     let model = |name: &str, hidden| {
@@ -232,7 +232,7 @@ fn a_model_that_codex_does_not_have_is_refused() {
     assert_eq!(variant, "there is no variant `odd`; choose one of low, high");
 }
 
-/// What is said up to the first prompt.
+/// The messages to Codex up to the first prompt.
 fn opened(options: &Options) -> Vec<Value> {
     let mut adapter = adapt(options).unwrap().adapter;
     let mut out = Out::default();
