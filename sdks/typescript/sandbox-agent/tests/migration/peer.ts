@@ -78,18 +78,18 @@ export async function callsOfPeer(
   await call("listSessions", () => agent.listSessions(), ["items"]);
   await call("getSession", () => agent.getSession(session.id), ["id"]);
   const stop = await call("onSessionEvent", () => agent.onSessionEvent(session.id, () => {}));
-  const asked = Promise.withResolvers<Peer>();
-  await call("onPermissionRequest", () => agent.onPermissionRequest(session.id, asked.resolve));
+  const asked = nextCall<Peer>();
+  await call("onPermissionRequest", () => agent.onPermissionRequest(session.id, asked.listener));
   const prompt = (text: string) => session.prompt([{ type: "text", text }]);
   let turn = prompt("/permission");
-  await call("respondPermission", async () => agent.respondPermission((await asked.promise).id, "once"));
+  await call("respondPermission", async () => agent.respondPermission((await asked.argument).id, "once"));
   await turn;
   stop?.();
-  const again = Promise.withResolvers<Peer>();
-  agent.onPermissionRequest(session.id, again.resolve);
+  const again = nextCall<Peer>();
+  agent.onPermissionRequest(session.id, again.listener);
   turn = prompt("/permission");
   await call("rawRespondPermission", async () => {
-    const { id, options } = await again.promise;
+    const { id, options } = await again.argument;
     await agent.rawRespondPermission(id, { outcome: { outcome: "selected", optionId: options[0].optionId } });
     await turn;
   });
@@ -179,10 +179,20 @@ const EMPTY_TAR = new Uint8Array(1024);
 
 /** Waits until a WebSocket is open. */
 function opened(socket: WebSocket): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  socket.addEventListener("open", () => resolve());
-  socket.addEventListener("error", () => reject(new Error("the WebSocket was refused")));
-  return promise.finally(() => socket.close());
+  const open = new Promise<void>((resolve, reject) => {
+    socket.addEventListener("open", () => resolve());
+    socket.addEventListener("error", () => reject(new Error("the WebSocket was refused")));
+  });
+  return open.finally(() => socket.close());
+}
+
+/** A listener, and the argument of its first call. */
+function nextCall<T>(): { readonly listener: (argument: T) => void; readonly argument: Promise<T> } {
+  let listener: (argument: T) => void = () => {};
+  const argument = new Promise<T>((resolve) => {
+    listener = resolve;
+  });
+  return { listener, argument };
 }
 
 /** A failure in a few words: the status of the response, or that there was none. */
