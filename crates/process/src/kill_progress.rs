@@ -23,7 +23,7 @@ pub(crate) struct KillProgress {
     previous: Option<SweepResult>,
 }
 
-/// What follows from a scan.
+/// The next step after a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KillStep {
     ScanAgain,

@@ -115,7 +115,7 @@ impl Sessions {
     }
 }
 
-/// What a page has so far.
+/// The page that is being filled.
 struct PageInProgress {
     items: Vec<SearchHit>,
     limit: usize,

@@ -87,7 +87,7 @@ fn check_features() -> anyhow::Result<()> {
     }
 }
 
-/// What is tested: all crates, with the stream server of `worker-runtime`.
+/// The tested packages: all crates, with the stream server of `worker-runtime`.
 const TESTED: &str = "--workspace --features worker-runtime/ws-server";
 
 fn run_rust_tests() -> anyhow::Result<()> {
