@@ -34,9 +34,11 @@ afterAll(async () => {
   await rm("/tmp/sandbox-agent-readme-data", { recursive: true, force: true });
 });
 
-test("there are snippets to run, and the oldest and the newest Node to run them", () => {
+test("there are snippets to run, and the machine's Node and the newest one to run them", () => {
   expect(snippets.length).toBe(6);
-  expect(runtimes.map(({ major }) => major)).toEqual([20, 24]);
+  const [ofMachine, newest] = runtimes.map(({ major }) => major);
+  expect(ofMachine).toBeGreaterThanOrEqual(20);
+  expect(newest).toBe(24);
 });
 
 describe.each(runtimes)("$name", (runtime) => {
