@@ -66,6 +66,13 @@ async fn until(request: impl Fn() -> RequestBuilder, is_there: impl Fn(&Value) -
     within(secs(30), seen).await;
 }
 
+/// Waits until a wait is in the list, and returns its id.
+async fn wait_id(list: impl Fn() -> RequestBuilder) -> String {
+    until(&list, |waits| waits["items"] != json!([])).await;
+    let waits: Value = list().send().await.unwrap().json().await.unwrap();
+    waits["items"][0]["wait"]["id"].as_str().or(waits["items"][0]["id"].as_str()).unwrap().to_owned()
+}
+
 /// daemon-1: the document is true of every route that is read, where there is something of everything.
 #[tokio::test]
 async fn a_daemon_answers_as_its_document_says() {
@@ -77,7 +84,7 @@ async fn a_daemon_answers_as_its_document_says() {
         put(post("/v1/sessions/s/messages"), json!({ "message": message })).await;
     }
     put(post("/v1/sessions/s/messages"), json!({ "message": "/permission" })).await;
-    until(|| get("/v1/waits"), |waits| waits["items"] != json!([])).await;
+    let wait = wait_id(|| get("/v1/waits")).await;
     let attached = json!({ "message": "next", "attachments": [{ "type": "text", "text": "attached" }] });
     put(post("/v1/sessions/s/messages"), attached).await;
     put(daemon.request(Method::PUT, "/v1/acp/a"), json!({ "agent": "mock", "lingerMs": 60_000 })).await;
@@ -96,9 +103,11 @@ async fn a_daemon_answers_as_its_document_says() {
         let query = match path.as_str() {
             "/v1/config/mcp" | "/v1/config/skills" => "?directory=/",
             "/v1/fs/entries" | "/v1/fs/stat" => "?path=.",
+            "/v1/search" => "?query=title",
             _ => "",
         };
         let asked = path.replace("sessions/{id}", "sessions/s").replace("{id}", &process);
+        let asked = asked.replace("{wait_id}", &wait);
         let asked = format!("{}{query}", asked.replace("{agent}", "mock"));
         let answer = check(get(&asked), path, schema).await;
         assert_ne!(answer["items"], json!([]), "{path}");
@@ -126,7 +135,7 @@ async fn a_hub_answers_as_its_document_says() {
     let get = |path: &str| hub.request(Method::GET, path);
     put(post("/api/runtimes/box/v1/sessions/s"), json!({ "agent": "mock" })).await;
     put(post("/api/runtimes/box/v1/sessions/s/messages"), json!({ "message": "/permission" })).await;
-    until(|| get("/api/waits"), |waits| waits["items"] != json!([])).await;
+    let wait = wait_id(|| get("/api/waits")).await;
     put(post("/api/users"), json!({ "name": "ana", "roles": { "default": "viewer" } })).await;
     put(post("/api/tokens"), json!({ "name": "less", "scope": { "role": "viewer" } })).await;
     let token = typed(&hub, &["hub", "devices", "add", "laptop", "--label", "A laptop"]);
@@ -148,7 +157,7 @@ async fn a_hub_answers_as_its_document_says() {
     for (path, schema) in &answers {
         let asked = path.replace("{runtime_id}", "box").replace("{worker_id}", "s").replace("{user}", "ana");
         let asked = asked.replace("{client_id}", "laptop").replace("{environment_id}", environment);
-        let asked = asked.replace("{code}", begun["code"].as_str().unwrap());
+        let asked = asked.replace("{code}", begun["code"].as_str().unwrap()).replace("{wait_id}", &wait);
         let answer = check(get(&asked), path, schema).await;
         assert_ne!(answer["items"], json!([]), "{path}");
     }

@@ -10,7 +10,7 @@ const YES: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n
 
 /// The least role that a route of a daemon needs, as the issue has it.
 fn needed(method: &str, path: &str) -> &'static str {
-    let reads = ["sessions", "workers", "waits", "agents", "health", "openapi.json"];
+    let reads = ["sessions", "search", "workers", "waits", "agents", "health", "openapi.json"];
     let first = path.split('/').next().unwrap();
     match (method, first) {
         ("GET", first) if reads.contains(&first) => "viewer",
