@@ -121,7 +121,7 @@ async fn the_hub_is_asked_on_the_command_line() {
     create(&daemon, "w").await;
     send(&daemon, "w", "hello\n/tool").await;
     within(secs(30), async {
-        while events(&daemon, "w").await.iter().all(|record| record["event"]["turnEnded"].is_null()) {}
+        while events(&daemon, "w").await.iter().all(|event| event["turnEnded"].is_null()) {}
     })
     .await;
     let mut watch = std::process::Command::new(TOMBOLO);
