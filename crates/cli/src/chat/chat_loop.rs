@@ -239,6 +239,10 @@ impl<'a> ChatLoop<'a> {
                 self.is_wait_shown = true;
                 self.wait_shown_at = Instant::now();
                 wait.show(&mut self.view.screen)?;
+                // The editor cannot change its prompt while it reads a line: the user ends that line first.
+                if self.one_shot.is_none() && self.input.is_editing() {
+                    self.view.screen.line(TextStyle::Dim, "press Enter to answer")?;
+                }
             }
             let (id, prompt) = (wait.id, wait.prompt());
             return self.start_editor(prompt, Some(id));

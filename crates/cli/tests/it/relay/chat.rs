@@ -35,6 +35,9 @@ async fn a_device_is_lent_and_its_use_is_approved_in_the_chat() {
         let run = ask(&hub, door, "shell.start", json!({ "command": "echo from the device" }));
         let answered = async {
             chat.sees("run `echo from the device` on laptop").await;
+            chat.sees("press Enter to answer").await;
+            chat.type_line("").await;
+            chat.sees("[d]eny >").await;
             // A line that was typed before the request could be read is no answer to it.
             tokio::time::sleep(READING_TIME).await;
             chat.type_line(answer).await;
