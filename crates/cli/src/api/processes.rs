@@ -59,8 +59,8 @@ Examples:
     },
     /// Run a process to its end, and print its output
     #[command(after_help = "\
-The process has no input. Its standard output goes to standard output, its standard error to standard
-error, and its exit code is that of the command; 124 if its time was over.
+The process has no input. Its standard output goes to standard output, its standard error to
+standard error, and its exit code is that of the command; 124 if its time was over.
 
 Examples:
   tombolo api processes run -- make test
