@@ -88,6 +88,7 @@ const PRIVATE = new Set([
   "cancelPendingPermissionsForSession",
   "requestJson",
   "requestRaw",
+  "requestHealth",
   "startHealthWait",
   "awaitHealthy",
   "runHealthWait",

@@ -14,6 +14,8 @@ pub(super) enum Rule {
     OtherSecret,
     /// Every user.
     AnyToken,
+    /// Every user; the requested thing of this kind does not exist.
+    Missing(&'static str),
     /// Administrators.
     Admin,
     /// Owners of any workspace, and administrators.
@@ -76,6 +78,7 @@ impl Rule {
         let is_visible = admin || role.is_some();
         match self {
             Self::Anyone | Self::OtherSecret | Self::AnyToken => Answer::Allowed,
+            Self::Missing(kind) => Answer::Hidden(kind),
             Self::Admin => allowed_if(admin, Answer::Forbidden),
             Self::OwnerSomewhere => {
                 allowed_if(admin || identity.roles.contains(&Some(Owner)), Answer::Forbidden)
@@ -114,8 +117,8 @@ pub(super) fn daemon_rule(method: &str, path: &str) -> Rule {
 /// The rules of the hub's own routes.
 pub(super) fn hub_rules() -> Vec<(&'static str, &'static str, Rule)> {
     use Rule::{
-        Admin, AnyToken, Anyone, CreateTokens, ListTokens, OtherSecret, OwnerSomewhere, RevokeTokens,
-        Runtime, Thing, Workspace,
+        Admin, AnyToken, Anyone, CreateTokens, ListTokens, Missing, OtherSecret, OwnerSomewhere,
+        RevokeTokens, Runtime, Thing, Workspace,
     };
     vec![
         ("GET", "/api/health", Anyone),
@@ -173,7 +176,7 @@ pub(super) fn hub_rules() -> Vec<(&'static str, &'static str, Rule)> {
         ("PUT", "/api/workspaces/{workspace}/relay", Workspace(Owner)),
         ("GET", "/api/waits", AnyToken),
         ("GET", "/api/waits/events", AnyToken),
-        ("GET", "/api/waits/{wait_id}", AnyToken),
+        ("GET", "/api/waits/{wait_id}", Missing("wait")),
         ("POST", "/api/waits/{runtime_id}/{wait_id}", Runtime(Controller)),
     ]
 }
