@@ -1,3 +1,4 @@
+import { unlessAborted } from "./abort.js";
 import { ConnectionError } from "./errors.js";
 import type { EndpointOptions } from "./options.js";
 import { readProblem } from "./problem.js";
@@ -73,7 +74,8 @@ export class Endpoint {
   /** Awaits data from the network. A failure becomes a `ConnectionError`, or the signal's reason if it was aborted. */
   async receive<T>(data: Promise<T>, signal: AbortSignal): Promise<T> {
     try {
-      return await data;
+      // Node 20 may leave the read of a body pending for ever that ends in the moment of the abort.
+      return await unlessAborted(data, [signal]);
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       throw new ConnectionError(`could not reach ${this.#url.origin}: ${describeFailure(cause)}`, { cause });
